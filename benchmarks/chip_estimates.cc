@@ -31,7 +31,7 @@ absl::StatusOr<double> MicrosecondsOf(absl::string_view before, absl::string_vie
   return time.microseconds + core.launch_seconds() * 1e6;
 }
 
-// Google's compiler says what groups and single ops take, but not these.
+// Google's compiler estimates groups and single ops, except these.
 bool HasEstimate(const Instruction& op) {
   switch (op.opcode()) {
     case Opcode::kGather:
@@ -182,13 +182,13 @@ absl::StatusOr<std::vector<MeasuredRate>> MeasuredDots(const CoreSpec& core) {
 absl::StatusOr<std::vector<MeasuredRate>> MeasuredElementwise(const CoreSpec& core) {
   struct Program {
     const char* name;
-    double measured;  // 1e9 elements per second, whatever the size from 2^24 elements up.
+    double measured;  // 1e9 elements per second, for any size from 2^24 elements up.
     const char* entry;
   };
   static constexpr char kReducers[] =
       "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
       "max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }\n";
-  // As JAX writes them: gelu by tanh, the variance as mean(x^2) - mean(x)^2.
+  // In the form that JAX emits: gelu by tanh, the variance as mean(x^2) - mean(x)^2.
   static constexpr Program kPrograms[] = {{"gelu", 40, R"(
   k = f32[] constant(0.044715)  kb = f32[ROWS,4096] broadcast(k), dimensions={}
   c = f32[] constant(0.79788)   cb = f32[ROWS,4096] broadcast(c), dimensions={}

@@ -1,12 +1,10 @@
 // Predicted times beside the estimates of Google's compiler for TPU v3, for programs in tests/corpus/tpu_v3.
 //
-// Calibrated were parameters on every third of the one-core programs (in the order of their names, from the first), and
-// those that tpu_v3_core.textproto says on the MoE layers, whose groups were also looked at for the rules of fusion and
-// layout: the figures of the layers are fits. The other two thirds were seen while rules were found, never fitted; programs
-// in held_out were made after the first rules, those in unseen and later after those found on them, and what missed by most led
-// to further rules: all were seen, as were those in last and blind, and those in neighbours, which were made on the way. Those in
-// fresh were made after that. Nothing was mended on those in libraries and practitioners. docs/machine_model.md says how each set did
-// when it was new.
+// Every third one-core program (in the order of names, from the first) calibrates the core's parameters; the
+// MoE layers calibrate the parameters for which tpu_v3.textproto says so. The groups of the MoE layers also
+// led to rules of fusion and layout, so the figures of the layers are fits. No value was fitted to any other
+// program. But rules were found on every set after its first measurement; docs/machine_model.md gives the
+// errors of each set when it was new.
 #ifndef TOROID_BENCHMARKS_CHIP_ESTIMATES_H_
 #define TOROID_BENCHMARKS_CHIP_ESTIMATES_H_
 
@@ -22,51 +20,53 @@ namespace toroid {
 
 struct ChipEstimate {
   std::string name;
-  std::string group_class;  // "" for all of a program.
+  std::string group_class;  // "": the whole program.
   double compiler_us = 0;
   double model_us = 0;
   bool calibrates = false;
-  // Bytes beside arguments and results; both 0 where the compiler's are not known.
+  // Bytes beside arguments and results; both 0 if the compiler's are not known.
   double compiler_temporary = 0, model_temporary = 0;
 
   double Error() const { return model_us / compiler_us - 1; }
   double TemporaryError() const { return model_temporary / compiler_temporary - 1; }
 };
 
-// The sum over the groups of the entry, and by class (op_class.h).
+// The sum over the groups of the entry, in all and by class (op_class.h).
 struct ProgramTime {
   double microseconds = 0;
-  double without_estimate = 0;  // Of these, of groups to which the compiler gives none.
+  double without_estimate = 0;  // Part of `microseconds`: groups that the compiler does not estimate.
   double temporary_bytes = 0;
   std::vector<std::pair<std::string, double>> by_class;  // Sorted.
 };
 absl::StatusOr<ProgramTime> PredictProgram(const Module& module, const CoreSpec& core);
 
-// The one-core programs of `folder` for which the compiler estimates all groups: tests/corpus/tpu_v3, of which a third
-// calibrates, or another folder there, of which none does.
+// The one-core programs of `folder` whose groups the compiler estimates all. In tests/corpus/tpu_v3 a third
+// of them calibrates; in the folders below it none does.
 absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const std::string& folder, bool third_calibrates,
                                                            const CoreSpec& core);
 
-// Whose program of one device is looked at.
+// Which partitioner made the program of one device.
 enum class PartitionedBy {
-  kXla,  // What Google's compiler's partitioner left, dumped by it: the very program whose estimates these are.
-  kToroid,  // Another one, for the same module.
+  // Google's, which dumped this program: the estimates are for exactly this program.
+  kXla,
+  // Ours: another program, from the same module.
+  kToroid,
 };
 
-// MoE layers and training steps: a row for the sum of each, and one for each class. Gathers, scatters, sorts and reshapes by
-// themselves, to which the compiler gives no estimate, are left out.
+// MoE layers and training steps: one row for each program's sum, and one for each class. Gathers, scatters,
+// sorts and reshapes outside groups are left out, because the compiler does not estimate them.
 absl::StatusOr<std::vector<ChipEstimate>> MoeEstimates(const std::string& folder, PartitionedBy partitioner,
                                                        const CoreSpec& core);
 
 struct ErrorSummary {
   int count = 0;
-  double median = 0, ninetieth = 0, worst = 0;  // Of |model / compiler - 1|.
-  double ratio = 0;                             // Of the sums.
+  double median = 0, ninetieth = 0, worst = 0;  // |model / compiler - 1|
+  double ratio = 0;                             // Sum of the model's times over sum of the compiler's.
 };
 ErrorSummary Summarize(const std::vector<ChipEstimate>& estimates);
 
-// Dots and elementwise programs as measured on a TPU v3 core, called one by one from the host: a launch is part of each.
-// Source: Zhang et al., LLMCompass, ISCA 2024, figure 5, read off to 1.5 Tflop/s.
+// Dots and elementwise programs measured on a TPU v3 core. The host calls them one by one, so each time
+// includes a launch. Source: Zhang et al., LLMCompass, ISCA 2024, figure 5, read off to within 1.5 Tflop/s.
 struct MeasuredRate {
   std::string name;
   double measured = 0;  // Tflop/s, or 1e9 elements per second.

@@ -1,10 +1,10 @@
 // chip_model: predicted times beside the estimates of Google's compiler for TPU v3, program by program.
 //
 //   bazel run -c opt //benchmarks:chip_model
-// Prints for each program the compiler's microseconds, ours and the error, then the errors of the calibrating third and of
-// the rest apart, temporary memory as stated and as predicted, and dots as measured. --sensitivity prints instead what 10 %
-// more of each parameter of the core changes: each one-core program, and the totals of figure 8. Counts (of units, lanes,
-// slots) stay.
+// Prints for each program the compiler's microseconds, ours and the error; then the errors of the calibrating
+// third and of the rest, temporary memory as stated and as predicted, and measured dots. With --sensitivity
+// it prints instead the effect of raising each parameter of the core by 10 %, on each one-core program and on
+// the totals of figure 8. Counts (of units, lanes, slots) are not raised.
 // BUILD: data = ["//tests/corpus:tpu_v3"]
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ void PrintSummary(const char* title, const std::vector<ChipEstimate>& estimates)
               title, s.count, 100 * s.median, 100 * s.ninetieth, 100 * s.worst, s.ratio);
 }
 
-// Of programs with more than 4 MiB.
+// Compares programs with more than 4 MiB.
 void PrintMemory(const char* title, const std::vector<ChipEstimate>& estimates, bool rows) {
   std::vector<double> errors;
   for (const ChipEstimate& e : estimates) {
@@ -69,7 +69,7 @@ void PrintRates(const char* title, const std::vector<MeasuredRate>& rates) {
   std::printf("mean error %.1f %%\n", 100 * error);
 }
 
-// One number of a core's specification, however deep.
+// One number of a core's specification, at any depth of messages.
 struct Parameter {
   std::string name;
   std::vector<const google::protobuf::FieldDescriptor*> path;
@@ -109,11 +109,11 @@ CoreSpec WithMoreOf(const CoreSpec& core, const Parameter& parameter) {
 }
 
 struct Times {
-  std::vector<double> programs;  // Of each one-core program.
-  double figure8[2];             // Of 128 and 2,048 experts, with what is in no bar.
+  std::vector<double> programs;  // Each one-core program.
+  double figure8[2];             // For 128 and 2,048 experts, including the time in no bar.
 };
 
-// Programs as the compiler counts, the figure as measured.
+// Programs at the compiler's rates, the figure at measured rates.
 absl::StatusOr<Times> TimesWith(const CoreSpec& core, const CoreSpec& measured) {
   Times times;
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> programs,
@@ -153,7 +153,7 @@ absl::Status Run() {
   const CoreSpec& core = TpuV3Core();
   const std::string folder = "tests/corpus/tpu_v3";
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> programs, OneCoreEstimates(folder, true, core));
-  // Sets of further programs, in the order in which they were made. Rules were found on all since.
+  // Further sets of programs, in the order in which they were made. Rules were found on all of them since.
   struct Set {
     const char *folder, *title;
     std::vector<ChipEstimate> programs;

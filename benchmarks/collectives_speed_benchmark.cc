@@ -1,7 +1,8 @@
-// collectives_speed: how long it takes to simulate a collective, from groups to bytes on every link.
+// collectives_speed: the time to simulate a collective, from groups to bytes on every link.
 //
 //   bazel run -c opt //benchmarks:collectives_speed
-// Nothing is remembered between rounds: a collective over the same groups again costs a look-up.
+// Nothing is cached between rounds. (With the cache, a repeated collective over the same groups is one
+// look-up.)
 #include <cstdint>
 #include <cstdlib>
 #include <numeric>

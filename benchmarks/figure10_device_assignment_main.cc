@@ -1,13 +1,14 @@
-// figure10_device_assignment: what it costs where on the torus the devices of a 2-D mesh lie, after GShard's figure 10.
+// figure10_device_assignment: the cost of the devices' places on the torus, for a 2-D mesh, after GShard's
+// figure 10.
 //
 //   bazel run -c opt //benchmarks:figure10_device_assignment
-// A tensor cut R x C (device r * C + c holds tile (r, c)) is summed (all-reduce) or cut along another dimension (all-to-all)
-// along the rows of its mesh, along its columns, or first the one and then the other; each device takes part with 8 MiB. The
-// programs are partitioned and simulated on slices of TPU v3 under the assignments of hlo-simulate --device_assignment:
-// row-major, topology, best. Prints times and link loads, and writes them to
-// benchmarks/results/figure10_device_assignment.txt, with a plot beside it.
-// Source: GShard, arXiv:2006.16668, figure 10, which shows a good and a bad assignment for 2 x 4 partitions that exchange data
-// along rows, and gives no times.
+// A tensor cut R x C (device r * C + c holds tile (r, c)) is summed (all-reduce) or cut along another
+// dimension (all-to-all): along the rows of its mesh, along its columns, or first along one and then along
+// the other. Each device takes part with 8 MiB. The programs are partitioned and simulated on slices of TPU
+// v3 under the assignments of hlo-simulate --device_assignment: row-major, topology, best. Prints times and
+// link loads, and writes them to benchmarks/results/figure10_device_assignment.txt, with a plot beside it.
+// Source: GShard, arXiv:2006.16668, figure 10, which shows a good and a bad assignment for 2 x 4 partitions
+// that exchange data along rows, and gives no times.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -32,20 +33,20 @@
 namespace toroid {
 namespace {
 
-constexpr int64_t kElements = 2 << 20;  // Of each device, f32.
+constexpr int64_t kElements = 2 << 20;  // Per device, f32.
 constexpr const char* kMethods[] = {"row-major", "topology", "best"};
 constexpr std::pair<int64_t, int64_t> kMeshes[] = {{2, 4}, {4, 4}, {16, 8}, {4, 512}, {64, 32}};
 
 struct Load {
   double microseconds = 0;
-  double busiest = 0, mean = 0;  // Part of the time in which links carry bytes.
+  double busiest = 0, mean = 0;  // Share of the time in which links carry bytes.
 };
 
 struct Case {
   int64_t rows, columns;
   bool all_to_all;
   bool along_rows, along_columns;
-  std::array<Load, 3> loads = {};  // By method.
+  std::array<Load, 3> loads = {};  // By method of assignment.
 
   std::string Name() const {
     return absl::StrCat(rows, " x ", columns, " ", all_to_all ? "all-to-all" : "all-reduce", " ",
@@ -72,7 +73,7 @@ absl::StatusOr<std::unique_ptr<Module>> BuildCase(const Case& c) {
   Builder b("device_assignment", devices);
   b.SetMesh({{{"row", c.rows}, {"column", c.columns}}});
   std::vector<Value> results;
-  // Those that share a row differ in their column, and exchange along it.
+  // Devices of one row differ in their column, and exchange along it.
   const auto exchange = [&](bool along_rows) {
     const int64_t members = along_rows ? c.columns : c.rows;
     const char* kept = along_rows ? "row" : "column";
@@ -95,7 +96,7 @@ absl::StatusOr<Load> LoadUnder(const std::string& method, const Module& partitio
   ASSIGN_OR_RETURN(options.core_of_device, PlaceDevices(method, partition, machine));
   ASSIGN_OR_RETURN(const Simulation simulation, Simulate(partition, options));
   Load load;
-  std::vector<double> busy;  // Microseconds, by link.
+  std::vector<double> busy;  // Microseconds per link.
   for (const PredictedCollective& collective : simulation.prediction.collectives) {
     const double microseconds = collective.executions * static_cast<double>(collective.picoseconds) * 1e-6;
     load.microseconds += microseconds;
@@ -148,7 +149,7 @@ std::string Table(const std::vector<Case>& cases) {
   return text;
 }
 
-// Which device each core of the slice runs, chip by chip as they lie: "0,1 | 2,3".
+// The device of each core of the slice, chip by chip in the order of their places: "0,1 | 2,3".
 absl::StatusOr<std::string> Picture(const Case& c, const std::string& method) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, BuildCase(c));
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));

@@ -1,8 +1,9 @@
-// figure1_cost: what training costs as models of 36 layers grow, beside GShard's figure 1.
+// figure1_cost: the cost of training as models of 36 layers grow, beside GShard's figure 1.
 //
 //   bazel run -c opt //benchmarks:figure1_cost
-// Prints the table and writes it to benchmarks/results/figure1_cost.txt, with a plot beside it. Quality (BLEU) needs the
-// paper's data, which is private; its published averages over the bilingual baselines stand beside the costs.
+// Prints the table and writes it to benchmarks/results/figure1_cost.txt, with a plot beside it. Quality
+// (BLEU) needs the paper's data, which is private; its published averages over the bilingual baselines stand
+// beside the costs.
 // Source: GShard, arXiv:2006.16668, figure 1 and table 3.
 #include <cstdio>
 #include <string>
@@ -63,7 +64,7 @@ absl::Status Figure1() {
   for (const int64_t experts : {128, 512, 2048}) {
     for (const PublishedCost& paper : kTable3) {
       if (paper.experts != experts || paper.layers != 36) continue;
-      const int64_t tokens = experts == 128 ? 4096 : 2048;  // table3_throughput says why.
+      const int64_t tokens = experts == 128 ? 4096 : 2048;  // table3_throughput explains this.
       ASSIGN_OR_RETURN(const SimulatedTraining ours,
                        SimulateTraining({.experts = experts,
                                          .layers = paper.layers,

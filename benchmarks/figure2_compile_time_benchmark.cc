@@ -2,11 +2,13 @@
 //
 //   bazel run -c opt //benchmarks:figure2_compile_time
 // The program is one MoE layer with 65,536 experts and groups at every point, so that only the number of
-// devices changes. SPMD emits one program for all devices, each op computed as is best for it; "searched": with the search
-// for better plans of small programs, which writes the program as often as its bounds allow. "writing": to bytes, part of the
-// time before it; a file lists the number of each device (its device assignment), some 7 bytes a device. MPMD is emulated by emitting one for each device,
-// as far as memory and patience go. Times are the best of some hundred. Prints a table and writes it to benchmarks/results/figure2_compile_time.txt, with a
-// plot beside it. Source: GShard, arXiv:2006.16668, figure 2.
+// devices changes. SPMD emits one program for all devices, with the best choice for each op by itself;
+// "searched" adds the search for better plans of small programs, which emits the program as often as its
+// bounds allow. "writing" is serialization, part of the time before it; a file lists the number of each
+// device (its device assignment), some 7 bytes per device. MPMD is emulated by emitting one program for each
+// device, up to a limit of memory and time. Times are the best of about a hundred. Prints a table and writes
+// it to benchmarks/results/figure2_compile_time.txt, with a plot beside it.
+// Source: GShard, arXiv:2006.16668, figure 2.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -30,12 +32,12 @@ namespace toroid {
 namespace {
 
 constexpr int64_t kMostDevices = 65536;
-constexpr int64_t kMostBytes = int64_t{2} << 30;  // Of MPMD programs kept.
-constexpr double kMostSeconds = 20;               // Of one MPMD point.
+constexpr int64_t kMostBytes = int64_t{2} << 30;  // Limit for the MPMD programs kept.
+constexpr double kMostSeconds = 20;               // Limit for one MPMD point.
 
 struct Point {
   double seconds = 1e9;  // To partition and write.
-  double writing = 1e9;  // Of which to write.
+  double writing = 1e9;  // Part of `seconds`: serialization.
   double bytes = 0;
 };
 std::map<int64_t, Point> spmd_points, searched_points, mpmd_points;
@@ -116,7 +118,7 @@ BENCHMARK(SpmdSearched)
     ->MinTime(0.3);
 BENCHMARK(Mpmd)->RangeMultiplier(4)->Range(16, kMostDevices)->Unit(benchmark::kMillisecond)->Iterations(1);
 
-// Seconds over devices, both axes logarithmic.
+// Plots seconds over devices, both axes logarithmic.
 std::string PlotScript() {
   std::string script;
   const auto block = [&](const char* name, const std::map<int64_t, Point>& points) {
@@ -175,7 +177,7 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();
-  // A choice of benchmarks (--benchmark_filter) leaves the results as they are.
+  // A run of selected benchmarks (--benchmark_filter) leaves the results unchanged.
   if (toroid::spmd_points.empty() || toroid::mpmd_points.empty()) return 0;
   const absl::Status status = toroid::Report();
   if (status.ok()) return 0;

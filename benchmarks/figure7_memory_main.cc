@@ -2,10 +2,11 @@
 //
 //   bazel run -c opt //benchmarks:figure7_memory
 // Prints the table and writes it to benchmarks/results/figure7_memory.txt, with a plot beside it.
-// The paper's weights are f32 weights and the optimizer's averages, whole on every core. Its activations are taken to be all else that
-// is alive at the peak, gradients of weights too: a compiler states arguments and temporaries, and gradients, which wait for the norm of
-// all of them, are most of what is left where layers are computed again. The published bar falls from 36 to 60 layers, as they do when
-// activations, and with them gradients, become bf16.
+// The paper's weights are f32 weights and the optimizer's averages, whole on every core. Its activations are
+// taken to be all other values alive at the peak, including gradients of weights: a compiler states arguments
+// and temporaries only, and if layers are recomputed, most temporaries are gradients, which wait for the norm
+// of all gradients. The published bar falls from 36 to 60 layers, as gradients do when activations,
+// and with them gradients, become bf16.
 #include <cstdio>
 #include <optional>
 #include <string>

@@ -1,9 +1,10 @@
-// figure8_breakdown: one Transformer layer and one MoE layer forward, at 128, 512 and 2,048 experts, beside GShard's
-// figure 8.
+// figure8_breakdown: one Transformer layer and one MoE layer forward, at 128, 512 and 2,048 experts, beside
+// GShard's figure 8.
 //
 //   bazel run -c opt //benchmarks:figure8_breakdown
-// Prints a table and writes it to benchmarks/results/figure8_breakdown.txt, with a plot beside it. What belongs to which
-// bar: benchmarks/figure8_model.h. --as_the_compiler_counts prints the bars with its rates. --write_programs=PREFIX writes the three programs, for other compilers to look at.
+// Prints a table and writes it to benchmarks/results/figure8_breakdown.txt, with a plot beside it.
+// benchmarks/figure8_model.h says which op belongs to which bar. --as_the_compiler_counts prints the bars
+// with the compiler's rates. --write_programs=PREFIX writes the three programs, for use with other compilers.
 #include <cstdio>
 #include <string>
 
@@ -20,7 +21,7 @@
 namespace toroid {
 namespace {
 
-// What the paper's text, which gives the two layers' share of roofline, leaves beside its bars.
+// Microseconds outside the bars, by the two layers' share of roofline in the paper's text.
 constexpr const char* kNotInBars[] = {"< 665", "-", "1668"};
 
 std::string Table(const Figure8& figure) {

@@ -13,7 +13,7 @@
 namespace toroid {
 namespace {
 
-// Operators by the innermost scope in which the program makes them.
+// Operators by the innermost scope of the program that contains them.
 struct OperatorScope {
   const char* scope;
   int bar;

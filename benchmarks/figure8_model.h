@@ -1,22 +1,23 @@
-// GShard's figure 8 as published and as simulated: where the time of a Transformer layer and a MoE layer goes.
+// GShard's figure 8, published and simulated: the time of a Transformer layer and a MoE layer by part.
 //
-// The program is BuildLayerPair of examples/moe/transformer.h, 2,048 tokens per core, an expert on each core. A bar
-// is an operator with all that is fused into it and the copies that bring its operands and results into order:
+// The program is BuildLayerPair of examples/moe/transformer.h, 2,048 tokens per core, an expert on each core.
+// A bar is an operator with all ops fused into it and the copies that bring its operands and results into the
+// wanted layout:
 //   projections          query, key, value, output
 //   attention            scores, weighted values
 //   dense feed-forward   both products
 //   gate einsums         logits, dispatch, combine
-//   cumulative sum       those of the positions in the experts' buffers
+//   cumulative sum       the cumulative sums of the positions in the experts' buffers
 //   all-to-all           the two exchanges
 //   expert feed-forward  both products
-// The rest is `other_us`: sums of softmax, norms and residuals that are not fused, the top-2 choice and its masks, the
-// all-reduce of the auxiliary loss. It is no part of the paper's bars:
-//   - the roofline that the paper draws beside each bar is that of the operators above alone, to the pixel (projections
-//     1115 us: four products in each of two layers; gate einsums 590: three; cumulative sums 0)
-//   - the paper's text has the two layers at 48 % of roofline at 2,048 experts, its bars at 54 %: both hold if 1.7 ms are
-//     in no bar; at 128 experts (above 70 %, 76 %) at most 0.7 ms are.
-// Where products of two bars run as one group (weighted values and output projection), its time is divided as their own
-// cycles are.
+// All other time is `other_us`: sums of softmax, norms and residuals that are not fused, the top-2 choice and
+// its masks, the all-reduce of the auxiliary loss. It is in none of the paper's bars:
+//   - The roofline that the paper draws beside each bar is exactly that of the operators above (projections
+//     1115 us: four products in each of two layers; gate einsums 590: three; cumulative sums 0).
+//   - The paper's text has the two layers at 48 % of roofline at 2,048 experts, its bars at 54 %: both hold
+//     if 1.7 ms are in no bar; at 128 experts (above 70 %, 76 %) at most 0.7 ms are.
+// If products of two bars run as one group (weighted values and output projection), its time is divided in
+// proportion to their own cycles.
 #ifndef TOROID_BENCHMARKS_FIGURE8_MODEL_H_
 #define TOROID_BENCHMARKS_FIGURE8_MODEL_H_
 
@@ -35,9 +36,9 @@
 
 namespace toroid {
 
-// The paper does not give the length of sequences. It says that attention runs at "above 30 % of peak", which is 256
-// (27 %, and 30 % at the edge of what can be read) rather than 512 (53 %); and at 512 the scores, which pass memory once
-// each way, take longer than was measured for all of attention.
+// The paper does not give the sequence length. It says that attention runs at "above 30 % of peak", which
+// fits 256 (27 %, and 30 % within the reading error) better than 512 (53 %); and at 512 the scores, which
+// pass memory once each way, would take longer than all of attention was measured to take.
 inline constexpr int64_t kFigure8SequenceLength = 256;
 
 struct Figure8Bar {
@@ -52,23 +53,23 @@ struct Figure8 {
   std::vector<Figure8Bar> bars;
   std::array<double, 3> other_us;
 
-  // Of the bars.
+  // Sums over the bars.
   double PaperTotal(int column) const;
   double OurTotal(int column) const;
   double TotalError(int column) const { return OurTotal(column) / PaperTotal(column) - 1; }
-  // Over bars and columns.
+  // Mean over bars and columns.
   double MeanError() const;
-  // Of 2,048 experts to 128.
+  // Total for 2,048 experts over that for 128.
   double PaperRatio() const { return PaperTotal(2) / PaperTotal(0); }
   double OurRatio() const { return OurTotal(2) / OurTotal(0); }
   double PaperShare(absl::string_view bar, int column) const;
   double OurShare(absl::string_view bar, int column) const;
 };
 
-// What the paper does not say of the program.
+// Facts about the program that the paper does not state.
 struct Figure8Unknowns {
   int64_t sequence_length = kFigure8SequenceLength;
-  bool cumulative_sums_by_products = false;  // As examples/moe/transformer.h has it.
+  bool cumulative_sums_by_products = false;  // As in examples/moe/config.h.
 };
 
 // The annotated program of a column.

@@ -24,10 +24,10 @@ constexpr Bytes kMiB = 1 << 20;
 
 constexpr int kSizes = std::size(kFigure9);
 
-// What the fits need of a size.
+// A size's inputs to the fits.
 struct SizeModel {
   NetworkSpec network;
-  double all_to_all_seconds[2];  // Of 8 and 32 MiB, without the cost of a collective.
+  double all_to_all_seconds[2];  // For 8 and 32 MiB, without the cost of a collective.
   RingAxis first, second;
   int64_t colors;
 };
@@ -88,7 +88,7 @@ absl::StatusOr<SizeModel> ModelOf(const PublishedExchanges& size) {
   return model;
 }
 
-// Relative errors of a size's points under the four values, given as multiples of what is expected.
+// Relative errors of a size's points under the four values, given as multiples of their expectations.
 const double kExpected[] = {20e-6, 1e-6, 150e9, 1e-6 / kMiB};
 constexpr double kPull = 0.1;
 
@@ -109,7 +109,7 @@ std::vector<double> Errors(const PublishedExchanges& size, const SizeModel& mode
   return errors;
 }
 
-// Residuals in the form that Eigen's Levenberg-Marquardt takes.
+// The residuals, as Eigen's Levenberg-Marquardt takes them.
 struct Residuals {
   using Scalar = double;
   using InputType = Eigen::VectorXd;

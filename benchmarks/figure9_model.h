@@ -1,12 +1,15 @@
-// GShard's figure 9 beside the simulator: times of all-to-all and all-reduce on TPU v3 slices of 16 to 2,048 cores.
+// GShard's figure 9 beside the simulator: times of all-to-all and all-reduce on TPU v3 slices of 16 to 2,048
+// cores.
 //
-// Four values of the machine are fitted to the figure: collective_cost, step_cost, injection rate and local pass. How far
-// they can be trusted is shown by leaving sizes out: fitted to four of the eight sizes, tested on the other four, for all
-// 70 choices. A fit minimizes
+// Four values of the machine are fitted to the figure: collective_cost, step_cost, injection rate and local
+// pass. Leaving sizes out shows how far the fits can be trusted: they are fitted to four of the eight sizes
+// and tested on the other four, for all 70 choices. A fit minimizes
 //   sum over points of (ours / paper - 1)^2 + 0.1 * sum over parameters of (value / expected - 1)^2
-// by Levenberg-Marquardt. Expected, from what was known before: 20 us and 1 us per step (the order of what small transfers
-// take), a third of the memory rate (150 GB/s), half of one pass over the payload in memory (1 us per MiB).
-// Source of the points: GShard, arXiv:2006.16668, figure 9, read from its vector graphics; MB are MiB per core.
+// by Levenberg-Marquardt. The expectations are prior knowledge: 20 us, and 1 us per step (the order of what
+// small transfers take); a third of the memory rate (150 GB/s); half of one pass over the payload in memory
+// (1 us per MiB).
+// Source of the points: GShard, arXiv:2006.16668, figure 9, read from its vector graphics; MB are MiB per
+// core.
 #ifndef TOROID_BENCHMARKS_FIGURE9_MODEL_H_
 #define TOROID_BENCHMARKS_FIGURE9_MODEL_H_
 
@@ -31,11 +34,11 @@ struct Figure9Point {
   double error() const { return our_microseconds / paper_microseconds - 1; }
 };
 
-// With the machines built in, simulated.
+// Simulates the points with the built-in machines.
 absl::StatusOr<std::vector<Figure9Point>> SimulateFigure9();
 
 struct MeanAndWorst {
-  double mean = 0, worst = 0;  // Of absolute relative errors.
+  double mean = 0, worst = 0;  // Absolute relative errors.
 };
 MeanAndWorst Summarize(const std::vector<double>& errors);
 

@@ -1,4 +1,4 @@
-// Where benchmarks put their results, and how they draw them.
+// Places and plots of benchmark results.
 #ifndef TOROID_BENCHMARKS_GNUPLOT_H_
 #define TOROID_BENCHMARKS_GNUPLOT_H_
 
@@ -8,7 +8,7 @@
 
 namespace toroid {
 
-// benchmarks/results/NAME in the workspace under `bazel run`, else in the current folder.
+// benchmarks/results/NAME in the workspace under `bazel run`, else NAME in the current folder.
 std::string ResultPath(const std::string& name);
 
 }  // namespace toroid

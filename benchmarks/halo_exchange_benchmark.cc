@@ -2,8 +2,8 @@
 //
 //   bazel run -c opt //benchmarks:halo_exchange
 // 128 rows per device. Prints the time of one partitioning, and the collectives and bytes per device of the
-// program: time grows with the pairs of the permutes alone, the rest with nothing (a cumulative sum gathers
-// one row per device).
+// program. The time should grow only with the pairs of the permutes, collectives and bytes not at all (a
+// cumulative sum gathers one row per device).
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -15,7 +15,7 @@
 namespace toroid {
 namespace {
 
-// `op` makes a result of `rows` rows from x and zero.
+// `op` computes a result of `rows` rows from x and zero.
 void Partition(benchmark::State& state, int64_t devices, int64_t rows, const std::string& op) {
   const std::string cut = absl::StrCat(", sharding={devices=[", devices, "]<=[", devices, "]}\n");
   const auto module =

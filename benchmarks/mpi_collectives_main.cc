@@ -1,8 +1,10 @@
-// mpi_collectives: collectives of the runtime over MPI beside a plain loop over the MPI call, in the same run.
+// mpi_collectives: collectives of the runtime over MPI beside a plain loop over the MPI call, in the same
+// run.
 //
 //   mpirun -n 4 mpi_collectives [--least=1MiB] [--most=64MiB]
-// One device a rank; `bytes` are those of one device's operand. The time of a round is that of the slowest rank; both
-// sides take turns, and the median of each counts. GB/s: bytes by time, not what crosses links.
+// One device per rank; `bytes` are the bytes of one device's operand. The time of a round is that of the
+// slowest rank; both sides alternate, and the median of each counts. GB/s is `bytes` over time, not the bytes
+// that cross links.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -87,7 +89,7 @@ std::string AllOf(int ranks) {
   return list;
 }
 
-// Seconds of the slowest rank.
+// Seconds that the slowest rank takes.
 double Slowest(Transport& transport, double seconds) {
   std::vector<double> all(transport.size());
   all[transport.rank()] = seconds;

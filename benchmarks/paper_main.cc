@@ -1,8 +1,9 @@
 // paper: everything of GShard's paper that Toroid reproduces, one benchmark after the other.
 //
 //   bazel run -c opt //benchmarks:paper
-// Runs the commands below and writes their tables and plots into benchmarks/results/, and docs/reproduction.md from them. Ends with a line for each: its time,
-// and whether it ran. Exit status 1 if one did not.
+// Runs the commands below, writes their tables and plots into benchmarks/results/, and makes
+// docs/reproduction.md from them. Ends with one line per command: its time, and whether it succeeded. Exit
+// status 1 if one failed.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -44,20 +45,20 @@ constexpr Reproduced kBenchmarks[] = {
 constexpr char kIntroduction[] =
     R"(# GShard's figures and tables, beside ours
 
-Written by `bazel run -c opt //benchmarks:paper` from `benchmarks/results/`. Each section has what the paper publishes
-(arXiv:2006.16668), what Toroid computes, and the error. Programs are built by `examples/moe`, partitioned, and simulated on
-slices of TPU v3; the machine's parameters are those of `simulator/machines/`, each with its source, and none is set for a
-row of these tables. [The machine model](machine_model.md) says on which figures it was calibrated.
+Written by `bazel run -c opt //benchmarks:paper` from `benchmarks/results/`. Each section has the paper's figures
+(arXiv:2006.16668), Toroid's figures, and the error. Programs are built by `examples/moe`, partitioned, and simulated on
+slices of TPU v3. The machine's parameters are those of `simulator/machines/`, each with its source; none is set for a row of
+these tables. [The machine model](machine_model.md) states which figures it was calibrated on.
 
-What cannot be reproduced: quality. Figures 4 to 6 and table 2 are of translations learnt from private data; their published
-numbers stand beside predicted costs. A small model trained on real names, with what more experts and the auxiliary loss do to
-it and what not, is in [training.md](training.md).
+Quality cannot be reproduced: figures 4 to 6 and table 2 are about translations learnt from private data. Their published
+numbers are given beside predicted costs. [training.md](training.md) describes a small model trained on real names, and the
+effects of more experts and of the auxiliary loss on it.
 )";
 
-// docs/reproduction.md, from the results.
+// Writes docs/reproduction.md from the results.
 absl::Status WritePage() {
   const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
-  if (workspace == nullptr) return absl::OkStatus();  // Only `bazel run` says where the page is.
+  if (workspace == nullptr) return absl::OkStatus();  // Only `bazel run` tells where the page is.
   std::string page = kIntroduction;
   for (const Reproduced& benchmark : kBenchmarks) {
     ASSIGN_OR_RETURN(const std::string text, ReadFile(ResultPath(absl::StrCat(benchmark.name, ".txt"))));

@@ -59,7 +59,8 @@ BENCHMARK_CAPTURE(PartitionFullSize, moe_2048e_36l_train, std::string("moe_2048e
 BENCHMARK_CAPTURE(PartitionFullSize, moe_128e_12l_train, std::string("moe_128e_12l_train.shardy.hlo.pb"))
     ->Unit(benchmark::kMillisecond);
 
-// The forward program of 65,536 experts, 36 layers, for any number of devices: time must not depend on it.
+// The forward program of 65,536 experts, 36 layers, for any number of devices: the time must not depend on
+// that number.
 void PartitionBuiltForward(benchmark::State& state) {
   MoeTransformerConfig config = PaperConfig(65536, 36);
   config.devices = state.range(0);

@@ -2,8 +2,8 @@
 //
 //   bazel run -c opt //benchmarks:read_write
 //
-// ReadProto and WriteProto go between the bytes of a binary file and the IR; ReadText and WriteText between
-// HLO text and the IR. Copy moves the same bytes in memory, as a measure of the machine.
+// ReadProto and WriteProto convert between the bytes of a binary file and the IR; ReadText and WriteText
+// between HLO text and the IR. Copy moves the same bytes in memory, as a measure of the machine.
 //
 // BUILD: data = ["//tests/corpus:full_size"]
 #include <string>

@@ -1,4 +1,5 @@
-// rematerialization: what is made a second time of training steps that do not fit, beside what Google's compiler makes twice.
+// rematerialization: the values that are rematerialized in training steps that do not fit, by Toroid and by
+// Google's compiler.
 // BUILD: data = ["//tests/corpus:tpu_v3"]
 //
 //   bazel run -c opt //benchmarks:rematerialization

@@ -1,10 +1,12 @@
-// What is made a second time of training steps that do not fit into memory, beside what Google's compiler for TPU v3 makes twice.
+// Rematerialization in training steps that do not fit into memory: Toroid's beside that of Google's compiler
+// for TPU v3.
 //
-// MoE(2048E) of examples/moe with 38 to 52 layers, in sequences of 256 tokens, that keep all for the backward pass; each as Toroid
-// partitions it was given to the compiler (libtpu 0.0.52). Those of 38 and 40 layers calibrated the share of memory at which either
-// begins (program_memory_share of simulator/machines/tpu_v3.textproto); the others were predicted. And steps of other models on one core,
-// by JAX (tests/corpus/tpu_v3/oversized): on gpt_*, mlp_deep and resnet_f32 it was found which order programs are put into
-// (rematerialization_pass.h); the other four were made after that.
+// MoE(2048E) of examples/moe with 38 to 52 layers, in sequences of 256 tokens, which keep all values for the
+// backward pass. Each step was given to the compiler (libtpu 0.0.52) as Toroid partitions it. The steps of 38
+// and 40 layers calibrated the share of memory at which rematerialization begins (program_memory_share of
+// simulator/machines/tpu_v3.textproto); the others were predicted. Further steps are other models on one
+// core, by JAX (tests/corpus/tpu_v3/oversized). gpt_*, mlp_deep and resnet_f32 showed the order in which
+// programs are scheduled (rematerialization_pass.h); the other four were made after that.
 #ifndef TOROID_BENCHMARKS_REMATERIALIZATION_MODEL_H_
 #define TOROID_BENCHMARKS_REMATERIALIZATION_MODEL_H_
 
@@ -17,11 +19,11 @@
 namespace toroid {
 
 struct RepeatedWork {
-  double all_milliseconds = 0;  // Of the program, without what is sent.
-  int64_t values = 0;           // Made a second time.
-  double milliseconds = 0;      // Of them, where each is made again.
-  double gibibytes = 0;         // Handed out beside arguments and results.
-  bool fits = true;             // Else the compiler refuses the program, and states none of these.
+  double all_milliseconds = 0;  // The whole program, without communication.
+  int64_t values = 0;           // Number of values made a second time.
+  double milliseconds = 0;      // Spent on making them again.
+  double gibibytes = 0;         // Allocated beside arguments and results.
+  bool fits = true;             // If false, the compiler refuses the program, and states none of these.
 
   double Share() const { return milliseconds / all_milliseconds; }
 };
@@ -33,7 +35,7 @@ struct OversizedProgram {
 
 // The MoE steps. Errors: those of building, partitioning and simulating.
 absl::StatusOr<std::vector<OversizedProgram>> SimulateOversizedSteps();
-// Those of a folder like tests/corpus/tpu_v3/oversized. Errors: those of reading and simulating.
+// The steps of a folder like tests/corpus/tpu_v3/oversized. Errors: those of reading and simulating.
 absl::StatusOr<std::vector<OversizedProgram>> SimulateOversizedPrograms(const std::string& folder);
 
 }  // namespace toroid

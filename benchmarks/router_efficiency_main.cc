@@ -1,8 +1,11 @@
-// router_efficiency: the table of what blocked packets leave of the links' rates, for slices of a machine.
+// router_efficiency: the table of the share of the links' rates that blocked packets leave, for slices of a
+// machine.
 //
-//   bazel run -c opt //benchmarks:router_efficiency -- tpu-v3-16 tpu-v3-32 ... > simulator/machines/tpu_v3_router.textproto
+//   bazel run -c opt //benchmarks:router_efficiency -- tpu-v3-16 tpu-v3-32 ... >
+//   simulator/machines/tpu_v3_router.textproto
 // Simulates each pattern packet by packet, at several payloads, with the router of the machine, and writes a
-// RouterEfficiencyTable in the text format. Minutes for the whole of TPU v3; progress on standard error.
+// RouterEfficiencyTable in the text format. Takes minutes for all of TPU v3; shows progress on standard
+// error.
 #include <cstdio>
 #include <string>
 #include <vector>

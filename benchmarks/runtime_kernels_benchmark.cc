@@ -1,4 +1,4 @@
-// Speed of the runtime's kernels beside what the machine can do.
+// Speed of the runtime's kernels beside the speed of the machine.
 //
 //   bazel run -c opt //benchmarks:runtime_kernels
 //
@@ -31,7 +31,7 @@ T ValueOrDie(absl::StatusOr<T> value) {
   return std::move(value).value();
 }
 
-// A module with arguments of ones, run again and again.
+// A module with arguments of ones, run repeatedly.
 class Program {
  public:
   explicit Program(const std::string& text) : module_(ValueOrDie(ParseModule(text))) {

@@ -1,4 +1,5 @@
-// table1_models: the seven models of GShard's table 1, built: their weights, and what one training step sends.
+// table1_models: builds the seven models of GShard's table 1; prints their weights, and the bytes that one
+// training step sends.
 //
 //   bazel run -c opt //benchmarks:table1_models
 // Prints the table and writes it to benchmarks/results/table1_models.txt, with a plot beside it.

@@ -57,7 +57,7 @@ std::string Line(const Row& row, int64_t tokens_per_core) {
       row.ours.recomputed_share * 100);
 }
 
-// A step as so much for each layer and the rest, which do not depend on their number; seconds.
+// A step's seconds as a time per layer and a rest; neither depends on the number of layers.
 struct LayerTime {
   double layer, rest;
 };
@@ -66,8 +66,8 @@ LayerTime TimeOfLayer(double few_layers, double few_seconds, double many_layers,
   return {layer, few_seconds - few_layers * layer};
 }
 
-// Milliseconds of a forward pass by figure 8: its two layers for every two of the model, and the attention of one more for every
-// two, as each layer of the decoder attends twice.
+// Milliseconds of a forward pass, computed from figure 8: its two layers for every two of the model, plus the
+// attention of one more layer for every two, as each layer of the decoder attends twice.
 double ForwardByFigure8(const PublishedCost& model, int64_t tokens_per_core) {
   const auto column =
       std::find(kFigure8Experts.begin(), kFigure8Experts.end(), model.experts) - kFigure8Experts.begin();
@@ -78,7 +78,7 @@ double ForwardByFigure8(const PublishedCost& model, int64_t tokens_per_core) {
   return static_cast<double>(model.layers) / 2 * tokens * (pair + attention) * 1e-3;
 }
 
-// Rows of 36 and 12 layers with the same experts stand beside each other.
+// The rows of 36 and of 12 layers with the same experts are adjacent.
 std::string TimesOfLayers(const std::vector<Row>& rows) {
   std::string text =
       "\nWhat rows of 36 and 12 layers say together, without what is computed again (published: 28 % of the time at 36 layers):\n"
@@ -105,7 +105,7 @@ std::string TimesOfLayers(const std::vector<Row>& rows) {
       "gradients (1.3 ms a layer by its figure 9) and updates of weights; both are in ours.\n");
 }
 
-// How far the rows of 2,048 tokens for each core follow from figure 8, the paper's own times of layers.
+// How well the rows with 2,048 tokens per core follow from figure 8, the paper's own times of layers.
 std::string RowsFromFigure8(const std::vector<Row>& rows) {
   std::string text =
       "\nThe paper's rows beside its figure 8. Forward: what the bars say for all layers. Again: what is computed again.\n"
@@ -113,7 +113,7 @@ std::string RowsFromFigure8(const std::vector<Row>& rows) {
       "model            | forwards |  paper   ours |  paper   ours\n";
   double forwards_12[2] = {0, 0}, papers_12[2] = {0, 0}, ours_12[2] = {0, 0};
   double again_forwards = 0;
-  int exchanges_back = 0;  // With 12 layers.
+  int exchanges_back = 0;  // At 12 layers.
   for (const Row& row : rows) {
     const PublishedCost& paper = *row.paper;
     if (paper.experts == 128) continue;
@@ -150,7 +150,7 @@ std::string RowsFromFigure8(const std::vector<Row>& rows) {
   return text;
 }
 
-// The dense baseline: the paper gives days and core-years alone.
+// The dense baseline: the paper gives only days and core-years.
 absl::StatusOr<std::string> DenseLine() {
   constexpr int64_t kTokensPerCore = 2048;
   ASSIGN_OR_RETURN(const SimulatedTraining ours, SimulateTraining({0, kDenseLayers, kTokensPerCore}));
@@ -160,7 +160,8 @@ absl::StatusOr<std::string> DenseLine() {
       "%-13s %6d %8d | %6s %6.2f %8s | %5.1f %5.1f | %6.1f %6.1f | %5.1f %% %8s\n", "T(96L), dense",
       static_cast<int>(kDenseCores), static_cast<int>(kTokensPerCore), "-", cost.steps_per_second, "-",
       kDenseDays, cost.days, kDenseCoreYears, cost.core_years, ours.communication_share * 100, "stages");
-  // Of training: forward and backward, half of the weights for source tokens, half for target tokens, both of a step's tokens.
+  // Flops of training: forward and backward; half of the weights for source tokens, half for target tokens,
+  // of a step's tokens each.
   const double flops = 6 * ours.weights * static_cast<double>(kTokensPerCore * kDenseCores);
   const double peak = static_cast<double>(kDenseCores) * 61.6e12;
   const double published_step =
@@ -177,7 +178,7 @@ absl::StatusOr<std::string> DenseLine() {
   return text;
 }
 
-// What quality cost: the paper's tokens, which need its data, and core-years of our steps.
+// Cost by quality: tokens from the paper, because quality needs its data, and core-years from our steps.
 std::string Table2(const std::vector<Row>& rows) {
   std::string text =
       "\nGShard, table 2: billion source tokens until cross-entropy is below 0.7, 0.6, 0.5, as published (its data is private), and\n"
@@ -220,7 +221,7 @@ absl::Status Table3() {
       "model          cores per core |  paper   ours     error   | paper  ours |  paper   ours |  sent   recomputed\n";
   std::vector<Row> rows;
   for (const PublishedCost& paper : kTable3) {
-    // 1M tokens on 128 cores would be 8,192 for each; what fits the published times is half of that.
+    // 1M tokens on 128 cores would be 8,192 per core; the published times fit half of that.
     const int64_t tokens_per_core = paper.experts == 128 ? 4096 : 2048;
     ASSIGN_OR_RETURN(const Row row, Simulated(paper, tokens_per_core, PublishedRemat(paper.layers)));
     absl::StrAppend(&text, Line(row, tokens_per_core));

@@ -23,13 +23,13 @@ namespace toroid {
 namespace {
 
 constexpr int64_t kShard = 1 << 20;  // Elements.
-constexpr int64_t kGrown = 512;      // Of each device.
+constexpr int64_t kGrown = 512;      // Per device.
 constexpr int64_t kFixed = 2048;
 
-// Builds the op for D devices; the result is the module's.
+// Builds the op for D devices; the result becomes the module's.
 using Program = std::function<Value(Builder&, int64_t)>;
 
-// A parameter cut along one dimension, or with -1 on every device whole.
+// A parameter cut along dimension `cut`; -1: whole on every device.
 Value Input(Builder& b, absl::Span<const int64_t> dims, int64_t cut, const std::string& name) {
   Value x = b.Parameter(Shape(xla::F32, dims), name);
   return cut < 0 ? b.Replicate(x) : b.Split(x, cut, b.num_devices());
@@ -70,7 +70,7 @@ Value ReduceToB(Builder& b, int64_t d) {
   return b.Replicate(b.Sum(Input(b, {kGrown * d, kShard}, 0, "x"), {0}));
 }
 
-// The dispatch mask is made from each token's expert and its place there, as a model does.
+// The dispatch mask is made from each token's expert and its position there, as in a model.
 Value Dispatch(Builder& b, int64_t d, int64_t tokens) {
   const int64_t capacity = 2 * tokens / d, features = kShard / (2 * kFixed);
   const std::vector<int64_t> mask_dims = {d, tokens, d, capacity};

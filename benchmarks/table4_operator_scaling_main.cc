@@ -1,9 +1,10 @@
-// table4_operator_scaling: how compute and communication of partitioned operators grow with the number of partitions, beside
-// GShard's table 4.
+// table4_operator_scaling: how compute and communication of partitioned operators grow with the number of
+// partitions, beside GShard's table 4.
 //
 //   bazel run -c opt //benchmarks:table4_operator_scaling
-// Prints exponents fitted to simulated times and to counted flops and bytes (table4_model.h says of which programs), and
-// writes them to benchmarks/results/table4_operator_scaling.txt, with a plot of the times beside it.
+// Prints exponents fitted to simulated times and to counted flops and bytes (table4_model.h describes the
+// programs), and writes them to benchmarks/results/table4_operator_scaling.txt, with a plot of the times
+// beside it.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -34,7 +35,7 @@ Devices are placed as --device_assignment=topology does: for halos neighbours be
 exponent of 0.10.
 )";
 
-// Without a sign before 0.00.
+// Rounds so that no sign precedes 0.00.
 double Rounded(double exponent) { return std::abs(exponent) < 0.005 ? 0 : exponent; }
 
 std::string Exponents(const std::vector<Table4Row>& rows) {
@@ -101,7 +102,7 @@ std::string Times(const std::vector<Table4Row>& rows) {
 constexpr const char* kColors[] = {"#555555", "#1f6fb4", "#56b4e9", "#c04a2f", "#e69f00",
                                    "#009e73", "#8c6bb1", "#b29ac8", "#000000", "#cc79a7"};
 
-// Two plots side by side: what grows does so along the dashed lines.
+// Two plots side by side; dashed lines grow as D and as the root of D.
 std::string PlotScript(const std::vector<Table4Row>& rows) {
   std::string script = "$d << EOD\n";
   for (const Table4Row& row : rows) {

@@ -1,4 +1,4 @@
-// Tables of tests/corpus: tab-separated files, and the modules that they name.
+// Reads tables of tests/corpus: tab-separated files, and the modules that they name.
 #ifndef TOROID_BENCHMARKS_TABLES_H_
 #define TOROID_BENCHMARKS_TABLES_H_
 
@@ -10,14 +10,14 @@
 
 namespace toroid {
 
-// Rows behind the header; all have `columns` fields or more.
+// The rows after the header; all have at least `columns` fields.
 // Errors: kInvalidArgument for a row that has fewer; those of ReadFile.
 absl::StatusOr<std::vector<std::vector<std::string>>> ReadTable(const std::string& path, size_t columns);
 
 // Errors: kInvalidArgument for a field that is no number.
 absl::StatusOr<double> Number(const std::string& field);
 
-// FOLDER/NAME.hlo.pb, or the same compressed.
+// FOLDER/NAME.hlo.pb, or its compressed form.
 std::string ModuleFile(const std::string& folder, const std::string& name);
 
 }  // namespace toroid

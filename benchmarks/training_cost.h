@@ -1,4 +1,4 @@
-// What training costs, from a simulated step.
+// The cost of training, from a simulated step.
 #ifndef TOROID_BENCHMARKS_TRAINING_COST_H_
 #define TOROID_BENCHMARKS_TRAINING_COST_H_
 
@@ -13,7 +13,7 @@ struct TrainingCost {
   double steps_per_second, days, core_years;
 };
 
-// To `tokens` source tokens.
+// The cost of training up to `tokens` source tokens.
 inline TrainingCost CostOfTraining(const SimulatedTraining& training, int64_t tokens_per_step,
                                    double tokens = 1e12) {
   constexpr double kSecondsPerDay = 86400, kDaysPerYear = 365.25;

@@ -1,9 +1,10 @@
-// training_experts: small MoE Transformers with 8 to 64 experts learn to translate names, with equal steps and equal work per token.
+// training_experts: small MoE Transformers with 8 to 64 experts learn to translate names, with equal steps
+// and equal work per token.
 //
 //   bazel run -c opt //benchmarks:training_experts
-// Trains each on a simulated mesh of as many devices (examples/training), the largest without the auxiliary loss too, and writes
-// benchmarks/results/training_experts.txt, with plots beside it: loss by experts, the experts' load, and which languages gain, as
-// GShard's figure 6 has it by BLEU.
+// Trains each on a simulated mesh of as many devices (examples/training), the largest also without the
+// auxiliary loss, and writes benchmarks/results/training_experts.txt, with plots beside it: loss by experts,
+// the experts' load, and which languages gain, as in GShard's figure 6 by BLEU.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -42,7 +43,7 @@ struct Run {
   std::string sentences;
   LearningCurve curve;
   std::vector<MoeTraining::LanguagesLoss> languages;
-  std::vector<std::string> language_names;  // Of each part, "FIRST to LAST".
+  std::vector<std::string> language_names;  // By part: "FIRST to LAST".
 };
 
 // The last smoothed value.
@@ -94,7 +95,7 @@ std::string LossTable(const std::vector<Run>& runs) {
   return text;
 }
 
-// Of the runs with the auxiliary loss, cross entropy by languages.
+// Cross entropy by languages, for the runs with the auxiliary loss.
 std::string LanguagesTable(const std::vector<const Run*>& runs) {
   std::string text = absl::StrFormat("%-22s %10s |", "languages", "sentences");
   for (const Run* run : runs) absl::StrAppendFormat(&text, " %8s", absl::StrCat(run->experts, " exp."));

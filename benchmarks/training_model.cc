@@ -27,13 +27,13 @@ constexpr double kShareOf2020 = 0.95;
 
 bool IsOfRecomputedLayer(absl::string_view op_name) { return absl::StartsWith(op_name, "recomputed/"); }
 
-// The simulated compiler makes nothing again that is sent.
+// The simulated compiler does not rematerialize values that are communicated.
 bool IsRematerialized(absl::string_view instruction) {
   return absl::StrContains(instruction, kRematerializedSuffix);
 }
 
-// What a collective sends, before it was copied for that. The collective itself may have the name of the op in the backward
-// pass that needs the value elsewhere.
+// The value that a collective sends, before copies made for sending. The collective's own name may be that of
+// the op in the backward pass that needs the value.
 const Instruction& Sent(const Instruction& collective) {
   const Instruction* value = collective.operand(0);
   const auto is_same = [](Opcode opcode) {
@@ -44,7 +44,7 @@ const Instruction& Sent(const Instruction& collective) {
   return *value;
 }
 
-// Collectives that send what is computed again, as a prediction names them.
+// Names, as in a prediction, of the collectives that send recomputed values.
 absl::flat_hash_set<std::string> CollectivesOfRecomputed(const Module& lowered) {
   const TextNames name_of(lowered);
   absl::flat_hash_set<std::string> names;
@@ -87,7 +87,7 @@ void CountWeights(const TrainingStep& training, SimulatedTraining* result) {
   }
 }
 
-// `state`: how many arrays the program's state has, which stand first among its parameters.
+// `state`: number of the state's arrays, which are the program's first parameters.
 void MeasureMemory(const Module& lowered, size_t state, SimulatedTraining* result) {
   absl::flat_hash_set<std::string> shapes_of_state;
   absl::flat_hash_set<const Instruction*> given;
@@ -106,7 +106,7 @@ void MeasureMemory(const Module& lowered, size_t state, SimulatedTraining* resul
   }
 }
 
-// Of a core: the first `arrays` arguments.
+// Bytes per core of the first `arrays` arguments.
 double StateBytes(const Module& partitioned, size_t arrays) {
   double bytes = 0;
   for (size_t i = 0; i < arrays; ++i)
@@ -168,9 +168,9 @@ absl::StatusOr<SimulatedTraining> SimulateTraining(const TrainingProgram& progra
   if (program.by_compiler_alone) return SimulateWith(program, Remat::kNone);
   if (program.remat.has_value()) return SimulateWith(program, *program.remat);
   ASSIGN_OR_RETURN(SimulatedTraining result, SimulateWith(program, Remat::kNone));
-  // The simulated compiler makes values twice where a program would not fit otherwise.
+  // The simulated compiler rematerializes values if a program would not fit otherwise.
   if (result.fits && result.recomputed_share == 0) return result;
-  // A pipeline's stages are computed again whole.
+  // A pipeline's stages can only be recomputed as a whole.
   if (result.config.stages > 1) return SimulateWith(program, Remat::kLayers);
   absl::StatusOr<SimulatedTraining> fitted = SimulateWith(program, Remat::kFit);
   if (!absl::IsResourceExhausted(fitted.status())) return fitted;

@@ -1,4 +1,4 @@
-// decode: beam search with the MoE Transformer on a simulated mesh, its keys and values kept there from step to step.
+// decode: beam search with the MoE Transformer on a simulated mesh, where keys and values stay between steps.
 #include "CLI/CLI.hpp"
 #include "examples/training/decode_command.h"
 #include "hlo/base/command_line.h"

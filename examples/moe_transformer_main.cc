@@ -1,9 +1,9 @@
 // moe_transformer: the GShard model, partitioned and simulated at full size and executed at a small one.
 //
-// The full-size forward programs of the paper's Table 1 are partitioned for 128, 512 and 2048 devices, and their time and
-// memory on TPU v3 slices of as many cores predicted, with those of their training steps; a small copy is run on a simulated
-// mesh and compared with the unpartitioned run, and another one trained for some seconds. With --train a small one learns to
-// translate for as long as one wants instead.
+// The full-size forward programs of the paper's Table 1 are partitioned for 128, 512 and 2048 devices, and
+// their time and memory on TPU v3 slices of as many cores is predicted, as for their training steps. A small
+// copy is run on a simulated mesh and compared with the unpartitioned run, and another is trained for some
+// seconds. With --train a small model learns to translate instead, for as many steps as are asked for.
 #include <cstdio>
 #include <optional>
 #include <random>
@@ -15,7 +15,7 @@
 #include "examples/moe/transformer.h"
 #include "examples/progress_bar.h"
 #include "examples/training/train_command.h"
-#include "examples/training_look.h"
+#include "examples/training_preview.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
@@ -36,7 +36,7 @@ struct FullSizeRow {
   double seconds = 0;
   int64_t instructions = 0;
   ProgramStatistics statistics;
-  std::optional<Prediction> prediction;  // Where TPU v3 has a slice of as many cores.
+  std::optional<Prediction> prediction;  // If TPU v3 has a slice of as many cores.
 };
 
 absl::StatusOr<std::optional<Prediction>> Predict(const Module& partition, int64_t devices) {
@@ -89,7 +89,7 @@ void PrintFullSize(const std::vector<FullSizeRow>& rows) {
       "  tokens to their experts and back, and scalars.\n\n");
 }
 
-// What GShard measured that comes nearest. arXiv:2006.16668, read from the vector graphics of figure 8.
+// The nearest figures that GShard measured. arXiv:2006.16668, read from the vector graphics of figure 8.
 struct PaperLayers {  // Figure 8: a Transformer layer and a MoE layer, forward, 2,048 tokens per core.
   int64_t experts;
   double pair_ms, all_to_all_percent;
@@ -158,7 +158,7 @@ absl::StatusOr<SmallRun> RunSmall(int64_t devices, Dispatch dispatch, uint64_t s
   SmallRun run;
   run.config = TinyConfig();
   run.config.devices = run.config.experts = run.config.groups = devices;
-  // Unpartitioned by masks: what is written for each device has no unpartitioned form.
+  // The unpartitioned program uses masks: a program written for each device has no unpartitioned form.
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> plain, BuildMoeTransformer(run.config));
   run.config.dispatch = dispatch;
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, BuildMoeTransformer(run.config));

@@ -1,4 +1,4 @@
-// A line on a terminal that is written over as work goes on; silent elsewhere.
+// A line on a terminal that is overwritten as work goes on; nothing is written elsewhere.
 //
 //   [############..................] step 400 of 1000  loss 2.31
 #ifndef TOROID_EXAMPLES_PROGRESS_BAR_H_
@@ -13,18 +13,18 @@ namespace toroid {
 
 class ProgressBar {
  public:
-  // Of so many steps; on standard error.
+  // Shows progress over this many steps, on standard error.
   explicit ProgressBar(int64_t steps);
   ~ProgressBar();  // Clears the line.
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   bool visible() const { return terminal_; }
-  // `done` steps are done, and this is what goes on.
+  // `done` steps are done; `what` says what goes on.
   void Show(int64_t done, absl::string_view what);
-  // The next step begins, and this is what it does.
+  // Begins the next step, named `what`.
   void Step(absl::string_view what) { Show(done_++, what); }
-  // Clears the line, for others to write there.
+  // Clears the line, so that other output can use it.
   void Clear();
 
  private:

@@ -1,7 +1,9 @@
-// spatial_convolution: a convolutional network on images cut into tiles of rows and columns, forward and backward.
+// spatial_convolution: a convolutional network on images cut into tiles of rows and columns, forward and
+// backward.
 //
-// A small copy is run on a simulated mesh and compared with one device; what its devices send is listed beside what gathering
-// images would send; a large one is simulated on TPU v3 under several tilings.
+// A small copy is run on a simulated mesh and compared with one device. The bytes that its devices send are
+// listed beside those that gathering images would send. A large one is simulated on TPU v3 under several
+// tilings.
 #include <cstdio>
 #include <map>
 #include <string>
@@ -40,7 +42,7 @@ bool Parse(const std::string& text, RowsByColumns* value) {
          absl::SimpleAtoi(parts[1], &value->columns);
 }
 
-// Checks such a text; either number is at most `most`.
+// Checks such a text; both numbers are at most `most`.
 CLI::Validator RowsByColumnsUpTo(int64_t most) {
   const auto check = [most](std::string& text) {
     RowsByColumns value;
@@ -61,7 +63,7 @@ struct Request {
   uint64_t seed = 1;
 };
 
-// Images stay in the tiles asked for, where small ones would send less if they were cut otherwise.
+// Keeps images in the tiles asked for, even if small images would send less with other cuts.
 PartitionOptions InTiles() {
   PartitionOptions options;
   options.searched_instructions = 0;
@@ -115,7 +117,7 @@ absl::Status RunSmall(const Request& request) {
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, InTiles()));
   ASSIGN_OR_RETURN(const Literal actual,
                    RunPartitioned(*partitioned.module, arguments, module->entry()->root()->shape()));
-  // A sum of many terms in another order: what f32 leaves of it.
+  // Tolerance of f32 for a sum of many terms in another order.
   const Comparison comparison = Compare(actual, expected);
   std::printf(
       "%d images of %d x %d, cut into %s on %d devices: the loss and its derivatives by %d kernels and biases\n\n",

@@ -1,4 +1,4 @@
-// training_step: the whole training step of a model of GShard's Table 1, built, partitioned and simulated.
+// training_step: builds, partitions and simulates the whole training step of a model of GShard's Table 1.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -24,14 +24,14 @@ namespace {
 
 struct Request {
   std::string model = "2048e_36l";
-  std::string output;  // Of the global program; empty: not written.
+  std::string output;  // File for the global program; empty: not written.
   double dropout = 0.1;
   double label_smoothing = 0.1;
   bool shared_embedding = false;
   std::string remat;  // Empty: none, or as published.
   std::string dispatch = "einsum";
   int64_t sequence_length = 512;
-  int64_t microbatches = 0;  // 0: the model's.
+  int64_t microbatches = 0;  // 0: the model's own.
   bool replicated_slots = true;
   bool as_published = false;
   int width = 100;
@@ -133,7 +133,8 @@ int main(int argc, char** argv) {
   app.add_option("--sequence_length", request.sequence_length, "Tokens of a sequence; a group has 2,048")
       ->check(CLI::IsMember(std::vector<int64_t>{64, 128, 256, 512, 1024, 2048}))
       ->capture_default_str();
-  app.add_option("--microbatches", request.microbatches, "Of the batch of t_96l; a multiple of its 16 stages")
+  app.add_option("--microbatches", request.microbatches,
+                 "Parts of the batch of t_96l; a multiple of its 16 stages")
       ->check(CLI::Range(1, 1 << 20));
   app.add_flag("--shared_embedding", request.shared_embedding,
                "One table of 32,000 words for source, target and output");

@@ -10,7 +10,7 @@
 
 namespace toroid {
 
-// In this test's own folder; nothing lies there.
+// A path in this test's own folder at which no file exists.
 inline std::string FreshPath(const std::string& name) {
   const std::string path = absl::StrCat(::testing::TempDir(), "/", name);
   std::filesystem::remove(path);

@@ -1,4 +1,4 @@
-// Partition, run on simulated devices, put together: what equivalence tests are made of.
+// Partitions a program, runs it on simulated devices and assembles the result, for equivalence tests.
 #ifndef TOROID_TESTS_PARTITION_AND_RUN_H_
 #define TOROID_TESTS_PARTITION_AND_RUN_H_
 
@@ -12,8 +12,8 @@
 
 namespace toroid {
 
-// Partitions `module` under the options (the verifier runs after each phase), runs it on its mesh and puts
-// the result together, checking that replicas agree.
+// Partitions `module` under the options (the verifier runs after each phase), runs it on its mesh and
+// assembles the result, checking that replicas agree.
 absl::StatusOr<Literal> PartitionAndRun(const Module& module, const PartitionOptions& options,
                                         absl::Span<const Literal> arguments,
                                         const GivenShardings& given = {});

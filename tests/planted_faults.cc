@@ -28,7 +28,7 @@ Opcode ReducerOpcode(const Computation& reducer) {
   return reducer.size() == 3 ? reducer.root()->opcode() : Opcode::kUnknown;
 }
 
-// A broadcast scalar, as masks put it in.
+// Whether x is a broadcast scalar or a constant, as in the masks of the partitioner.
 bool IsFill(const Instruction* x) {
   return x->opcode() == Opcode::kConstant ||
          (x->opcode() == Opcode::kBroadcast && x->operand(0)->shape().IsScalar());
@@ -43,7 +43,7 @@ class Planter {
         target_(computation_->instructions()[site.instruction].get()),
         b_(computation_) {}
 
-  // False if the fault cannot be planted here.
+  // Returns false if the fault cannot be planted here.
   bool Plant() {
     switch (site_.fault) {
       case Fault::kCollectiveDropped:
@@ -69,7 +69,7 @@ class Planter {
     if (now == nullptr || !b_.status().ok()) return false;
     const Instruction* reads_target = target_;
     for (const auto& instruction : computation_->instructions()) {
-      // What was made of the target keeps reading it.
+      // Instructions made from the target keep reading it.
       if (instruction->index() >= first_new_) continue;
       for (int i = 0; i < instruction->num_operands(); ++i) {
         if (instruction->operand(i) == reads_target) instruction->set_operand(i, now);
@@ -79,7 +79,7 @@ class Planter {
     return SortInstructions(computation_).ok();
   }
 
-  // What a device has without the collective, in the shape of its result.
+  // The device's own data without the collective, in the shape of the collective's result.
   Instruction* OwnPart() {
     Instruction* operand = target_->operand(0);
     if (target_->num_operands() != 1 || !target_->shape().IsArray()) return nullptr;
@@ -124,7 +124,7 @@ class Planter {
   Instruction* WithoutLastRow() {
     const Shape& shape = target_->shape();
     if (!shape.IsArray() || shape.rank() == 0) return nullptr;
-    // The dimension along which rows were cut for the halo is the one that its maker sliced.
+    // The rows of a halo are sliced along one dimension of their source: the last row is along it.
     int d = 0;
     const Instruction* slice = target_->operand(0);
     for (int i = 0; slice->opcode() == Opcode::kSlice && i < shape.rank(); ++i) {
@@ -134,7 +134,7 @@ class Planter {
     return b_.PadAlong(b_.SliceAlong(target_, d, 0, shape.dim(d) - 1), d, 0, 1);
   }
 
-  // Of all ops that fold with this computation.
+  // Changes the reducer of all ops that call this computation.
   bool ChangeReducer() {
     Computation* reducer = target_->called(0);
     const Opcode other = ReducerOpcode(*reducer) == Opcode::kAdd ? Opcode::kMaximum : Opcode::kAdd;
@@ -156,7 +156,7 @@ class Planter {
   const int first_new_ = computation_->size();
 };
 
-// The operands of an op that are positions: first, and how many.
+// The operands of an op that are indices: the number of the first, and how many.
 std::pair<int, int> IndexOperands(const Instruction& instruction) {
   switch (instruction.opcode()) {
     case Opcode::kDynamicSlice:

@@ -30,7 +30,7 @@ enum class Fault {
 inline constexpr int kNumFaults = 7;
 const char* FaultName(Fault fault);
 
-// Where a fault can be planted.
+// A place where a fault can be planted.
 struct FaultSite {
   Fault fault;
   int computation, instruction;  // Indices.
@@ -39,7 +39,7 @@ struct FaultSite {
 
 std::vector<FaultSite> FaultSites(const Module& module);
 
-// The module with the fault; null where it leaves no valid module (a halved group that changes a shape).
+// The module with the fault; null if the result is no valid module (a halved group that changes a shape).
 std::unique_ptr<Module> PlantFault(const Module& module, const FaultSite& site);
 
 }  // namespace toroid

@@ -43,14 +43,14 @@ MATCHER_P(IsOkAndHolds, inner, "is OK and holds a matching value") {
   return ::testing::ExplainMatchResult(inner, *arg, result_listener);
 }
 
-// Matches a status of this code.
+// Matches a status with this code.
 MATCHER_P(StatusIs, code, "has the given status code") {
   const absl::Status& status = testing_internal::StatusOf(arg);
   *result_listener << "whose status is " << status.ToString();
   return status.code() == code;
 }
 
-// Matches a status of this code whose message matches.
+// Matches a status with this code whose message matches.
 MATCHER_P2(StatusIs, code, message, "has the given status code and message") {
   const absl::Status& status = testing_internal::StatusOf(arg);
   *result_listener << "whose status is " << status.ToString();

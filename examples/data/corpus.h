@@ -1,4 +1,4 @@
-// Sentences in many languages with what they are in English.
+// Sentences in many languages with their English translations.
 #ifndef TOROID_EXAMPLES_DATA_CORPUS_H_
 #define TOROID_EXAMPLES_DATA_CORPUS_H_
 
@@ -13,9 +13,9 @@ struct Sentence {
 };
 
 struct Corpus {
-  std::string origin;  // One line: where the sentences are from.
+  std::string origin;  // One line: the source of the sentences.
   std::vector<std::string> languages;
-  std::vector<Sentence> sentences;  // No two are the same.
+  std::vector<Sentence> sentences;  // No two are equal.
 };
 
 }  // namespace toroid

@@ -1,9 +1,10 @@
-// Random numbers that depend on what they are for, and on nothing drawn before.
+// Random numbers that depend on the seed and on counters that name their purpose, not on earlier draws.
 //
-//   CounterRandom random(seed, {step, row});      // the same numbers whenever step and row are
+//   CounterRandom random(seed, {step, row});      // the same numbers for the same step and row
 //   const int64_t i = random.Below(sentences);
 //
-// The stream is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) from a state that mixes seed and counters; the same on every
+// The stream is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) from a state that mixes the seed and the
+// counters; it is the same on every machine.
 // machine.
 #ifndef TOROID_EXAMPLES_DATA_COUNTER_RANDOM_H_
 #define TOROID_EXAMPLES_DATA_COUNTER_RANDOM_H_
@@ -22,11 +23,11 @@ class CounterRandom {
   }
 
   uint64_t Next() { return Mix(state_ += kStep); }
-  // In [0, n); n > 0. Off from uniform by less than n / 2^64.
+  // Uniform in [0, n); n > 0. The probabilities are off by less than n / 2^64.
   int64_t Below(int64_t n) {
     return static_cast<int64_t>((static_cast<unsigned __int128>(Next()) * static_cast<uint64_t>(n)) >> 64);
   }
-  // In [0, 1), a multiple of 2^-53.
+  // Uniform in [0, 1), a multiple of 2^-53.
   double Uniform() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
 
  private:
@@ -40,7 +41,7 @@ class CounterRandom {
   uint64_t state_;
 };
 
-// A text as a counter: FNV-1a, 64 bits.
+// A counter made from a text: FNV-1a, 64 bits.
 inline uint64_t TextCounter(absl::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;

@@ -19,7 +19,7 @@ constexpr char kEndOfContext = '\4';
 
 absl::Status Damaged() { return absl::InvalidArgumentError("is no catalogue of gettext, or a damaged one"); }
 
-// The 32-bit words and texts of a file.
+// Reads the 32-bit words and texts of a file.
 class MoFile {
  public:
   static absl::StatusOr<MoFile> Open(absl::string_view bytes) {
@@ -37,7 +37,8 @@ class MoFile {
     return swapped_ ? __builtin_bswap32(word) : word;
   }
 
-  // Entry i of the table at `table`: a length and a place. Up to the first zero byte, behind which plural forms are.
+  // Entry i of the table at `table`: a length and an offset. The text ends at its first zero byte; plural
+  // forms follow.
   absl::StatusOr<absl::string_view> Text(uint64_t table, uint64_t i) const {
     ASSIGN_OR_RETURN(const uint64_t length, Word(table + 8 * i));
     ASSIGN_OR_RETURN(const uint64_t place, Word(table + 8 * i + 4));

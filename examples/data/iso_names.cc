@@ -16,12 +16,13 @@
 namespace toroid {
 namespace {
 
-// The package's lists: of countries, former countries, languages (the common ones; all; families), scripts, currencies.
+// The package's lists: countries, former countries, languages (common ones; all; families), scripts,
+// currencies.
 constexpr const char* kLists[] = {"iso_3166-1", "iso_3166-3", "iso_639-2", "iso_639-3",
                                   "iso_639-5",  "iso_15924",  "iso_4217"};
 constexpr const char* kFields[] = {"name", "official_name", "common_name"};
 
-// The names of a list, each once. {"639-2": [{"alpha_3": "aar", "name": "Afar"}, ...]}
+// The distinct names of a list. {"639-2": [{"alpha_3": "aar", "name": "Afar"}, ...]}
 absl::StatusOr<std::vector<std::string>> EnglishNames(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -59,7 +60,7 @@ absl::StatusOr<IsoFolders> FindIsoNames() {
 }
 
 absl::StatusOr<Corpus> ReadIsoNames(const IsoFolders& folders) {
-  // By language, so that languages come in order whichever lists they are in.
+  // Sorted by language, so that the order of languages does not depend on the lists they are in.
   std::map<std::string, std::set<std::pair<std::string, std::string>>> pairs;
   for (const char* list : kLists) {
     ASSIGN_OR_RETURN(const std::vector<std::string> english,

@@ -20,7 +20,7 @@ namespace {
 constexpr int kLetters = 26;
 constexpr double kSmallest = 1.0 / 40;
 
-// What a draw is for.
+// Purposes of random draws, used as counters.
 enum : uint64_t { kWord, kName, kPermutation };
 
 std::string Word(CounterRandom& random) {
@@ -34,7 +34,7 @@ std::string Word(CounterRandom& random) {
   return word;
 }
 
-// Distinct names over a stock of words.
+// Distinct names made of a stock of words.
 std::vector<std::string> Names(int count, uint64_t seed) {
   std::vector<std::string> words;
   for (int i = 0; i < count / 2 + 2; ++i) {
@@ -81,7 +81,7 @@ Corpus PermutedLanguages(int languages, int names, uint64_t seed) {
     }
     const double share = languages == 1 ? 1 : std::pow(kSmallest, static_cast<double>(k) / (languages - 1));
     const int count = std::max(1, static_cast<int>(std::lround(names * share)));
-    // The names that the language has: those that come first in an order of its own.
+    // The names that the language has: the first ones in its own order.
     std::vector<std::pair<uint64_t, int>> order;
     for (int i = 0; i < names; ++i) order.emplace_back(random.Next(), i);
     std::sort(order.begin(), order.end());

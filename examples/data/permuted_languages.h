@@ -1,8 +1,9 @@
-// Languages made up from a seed, for machines without real ones.
+// Languages made up from a seed, for machines without the package iso-codes.
 //
-// English is words of two to four syllables, one or two to a name. Language k writes each letter as another one, by a
-// permutation of its own, and every second language also writes names back to front, word by word. Languages have fewer
-// and fewer names: language k of n has about names * (smallest / names)^(k / (n - 1)), the smallest a fortieth.
+// English words have two to four syllables; a name has one or two words. Language k replaces letters by a
+// permutation of its own, and every second language also reverses each word. Later languages have fewer
+// names: language k of n has about names * (smallest / names)^(k / (n - 1)), where `smallest` is a fortieth
+// of `names`.
 #ifndef TOROID_EXAMPLES_DATA_PERMUTED_LANGUAGES_H_
 #define TOROID_EXAMPLES_DATA_PERMUTED_LANGUAGES_H_
 
@@ -12,7 +13,7 @@
 
 namespace toroid {
 
-// Requires: languages and names at least 1.
+// Requires: `languages` and `names` are at least 1.
 Corpus PermutedLanguages(int languages, int names, uint64_t seed);
 
 }  // namespace toroid

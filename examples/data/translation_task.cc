@@ -14,7 +14,7 @@
 namespace toroid {
 namespace {
 
-// What a draw is for.
+// Purposes of random draws, used as counters.
 enum : uint64_t { kHoldOut, kTraining, kOrder };
 
 void Shuffle(CounterRandom random, std::vector<int>& values) {
@@ -73,7 +73,7 @@ absl::StatusOr<TranslationTask> TranslationTask::Create(Corpus corpus, const Tas
 }
 
 void TranslationTask::Split(const std::vector<Sentence>& sentences, const std::vector<std::string>& names) {
-  // Sentences by language of the corpus, those to train on and those held out.
+  // Sentences by language of the corpus: for training, and held out.
   std::vector<std::vector<const Sentence*>> training(names.size()), held_out(names.size());
   for (const Sentence& sentence : sentences) {
     if (!Fits(sentence, options_.length)) continue;
@@ -120,7 +120,7 @@ TranslationBatch TranslationTask::MakeBatch(std::vector<int> sentences, int64_t 
     const Sentence& sentence = sentences_[batch.sentences[row]];
     const size_t at = row * options_.length;
     const absl::StatusOr<std::vector<int32_t>> from = EncodeSource(sentence.language, sentence.source);
-    TOROID_CHECK(from.ok(), from.status().ToString());  // Longer ones were left out.
+    TOROID_CHECK(from.ok(), from.status().ToString());  // Longer sentences were left out.
     std::copy(from->begin(), from->end(), source.begin() + at);
     target[at] = Vocabulary::kBegin;
     const std::vector<int32_t> to = target_vocabulary_.Encode(sentence.english);

@@ -1,11 +1,11 @@
-// Translating from many languages to English, by characters: training batches and held-out sentences.
+// Translation from many languages to English, by characters: training batches and held-out sentences.
 //
-// Of a sentence, for L = 8:
+// A sentence gives three rows, here for L = 8:
 //   source  <de> S p a n i e n      the token of its language, its characters
-//   target  <begin> S p a i n       what the decoder is given
-//   labels  S p a i n <end>         what it should say
-// each padded with 0. Sentences longer than L - 1 characters on either side are left out. A share of the English names is
-// held out: in no language is one of them trained on.
+//   target  <begin> S p a i n       the input of the decoder
+//   labels  S p a i n <end>         the expected output
+// Each is padded with 0. Sentences longer than L - 1 characters on either side are left out. A share of the
+// English names is held out: no language trains on one of these.
 #ifndef TOROID_EXAMPLES_DATA_TRANSLATION_TASK_H_
 #define TOROID_EXAMPLES_DATA_TRANSLATION_TASK_H_
 
@@ -24,11 +24,12 @@ namespace toroid {
 
 struct TaskOptions {
   int64_t length = 24;                                       // L
-  int64_t source_vocabulary = 1024, target_vocabulary = 96;  // At most; rare characters are unknown.
+  int64_t source_vocabulary = 1024, target_vocabulary = 96;  // Most tokens; rare characters are unknown.
   double held_out = 0.05;                                    // Share of the English names, in (0, 1).
-  // Languages with fewer sentences to train on are left out, and so are those with none held out.
+  // Languages with fewer training sentences are left out, and so are languages with no held-out sentence.
   int64_t min_sentences = 40;
-  // A training sentence is of a language with probability proportional to (its sentences)^(1 / temperature).
+  // The language of a training sentence is drawn with probability proportional to (its sentences)^(1 /
+  // temperature).
   double temperature = 1;
   uint64_t seed = 1;
 };
@@ -44,39 +45,40 @@ class TranslationTask {
  public:
   struct Language {
     std::string name;
-    int64_t training = 0, held_out = 0;  // Sentences.
+    int64_t training = 0, held_out = 0;  // Numbers of sentences.
   };
 
-  // Errors: kInvalidArgument if nothing is left to train on or to hold out, or the vocabulary has no room for characters.
+  // Errors: kInvalidArgument if no sentence is left to train on or to hold out, or if the vocabulary has no
+  // room for characters.
   static absl::StatusOr<TranslationTask> Create(Corpus corpus, const TaskOptions& options);
 
-  // Those with most sentences first.
+  // Languages with the most sentences first.
   const std::vector<Language>& languages() const { return languages_; }
   const Sentence& sentence(int i) const { return sentences_[i]; }
   const Vocabulary& source_vocabulary() const { return source_vocabulary_; }
   const Vocabulary& target_vocabulary() const { return target_vocabulary_; }
   int64_t length() const { return options_.length; }
 
-  // The batch of a step, by seed and step alone.
+  // The batch of a step; depends on the seed and the step alone.
   TranslationBatch TrainingBatch(int64_t step, int64_t groups, int64_t sequences) const;
-  // Batch `index` of held-out sentences: drawn evenly from all of them, or from one language after the other.
+  // Batch `index` of held-out sentences: drawn evenly from all of them, or from the languages in turn.
   enum class HeldOut { kBySentences, kByLanguages };
   TranslationBatch HeldOutBatch(HeldOut kind, int64_t index, int64_t groups, int64_t sequences) const;
 
-  // What the encoder is given of a sentence, [L]. language: index into languages().
+  // The encoder's input for a sentence, [L]. language: index into languages().
   // Errors: kInvalidArgument for more characters than L - 1.
   absl::StatusOr<std::vector<int32_t>> EncodeSource(int language, absl::string_view source) const;
-  // Index into languages(); none if it has no language of this name.
+  // Index into languages(); nullopt if no language has this name.
   std::optional<int> FindLanguage(absl::string_view name) const;
-  // Indices for sentence(): what is trained on of a language; all that is held out, in a seeded order.
+  // Indices for sentence(): the training sentences of a language; all held-out sentences, in a seeded order.
   const std::vector<int>& training_sentences(int language) const { return training_[language]; }
   const std::vector<int>& held_out_sentences() const { return all_held_out_; }
 
-  // One line: how many languages and sentences, and from where.
+  // One line: the numbers of languages and sentences, and their origin.
   std::string Summary() const;
-  // The same for the same languages, numbers of sentences and vocabularies; hardly ever for others.
+  // A 64-bit hash of the languages, the numbers of sentences and the vocabularies.
   std::string Fingerprint() const;
-  // A table: language, sentences trained on, held out.
+  // A table: language, number of training sentences, number of held-out sentences.
   std::string LanguagesTsv() const;
 
  private:
@@ -86,15 +88,16 @@ class TranslationTask {
   TaskOptions options_;
   std::string origin_;
   std::vector<Language> languages_;
-  std::vector<Sentence> sentences_;         // Their language: index into languages_.
+  std::vector<Sentence> sentences_;         // Their language is an index into languages_.
   std::vector<std::vector<int>> training_;  // Sentences by language.
-  std::vector<std::vector<int>> held_out_;  // The same.
-  std::vector<int> all_held_out_;           // In a seeded order.
+  std::vector<std::vector<int>> held_out_;  // Held-out sentences by language.
+  std::vector<int> all_held_out_;           // All held-out sentences, in a seeded order.
   std::vector<double> cumulative_;          // Probability of languages 0 .. i.
   Vocabulary source_vocabulary_, target_vocabulary_;
 };
 
-// Labels only for the rows of these languages; all else stays, so that the others' tokens go to the experts as before.
+// Keeps labels only in the rows of these languages. Inputs stay, so tokens of other languages still go to the
+// experts.
 TranslationBatch WithLabelsOf(const TranslationBatch& batch, const TranslationTask& task, int first_language,
                               int last_language);
 

@@ -1,6 +1,7 @@
 // Characters as tokens.
 //
-//   0 padding, 1 begin, 2 end, 3 unknown, then `reserved` tokens of the caller's, then characters, the most frequent first.
+// Tokens: 0 padding, 1 begin, 2 end, 3 unknown, then `reserved` tokens of the caller's, then characters, the
+// most frequent first.
 #ifndef TOROID_EXAMPLES_DATA_VOCABULARY_H_
 #define TOROID_EXAMPLES_DATA_VOCABULARY_H_
 
@@ -14,7 +15,8 @@
 
 namespace toroid {
 
-// The code points of UTF-8 text, each as its bytes. Bytes that are no UTF-8 belong to the character before them.
+// The code points of UTF-8 text, each as its bytes. A byte that is not valid UTF-8 is added to the character
+// before it.
 std::vector<absl::string_view> Characters(absl::string_view text);
 
 class Vocabulary {
@@ -22,13 +24,15 @@ class Vocabulary {
   static constexpr int32_t kPadding = 0, kBegin = 1, kEnd = 2, kUnknown = 3, kFirstReserved = 4;
 
   Vocabulary() = default;
-  // Of the characters of `texts`, as many as leave at most `size` tokens; of equally frequent ones the first by bytes.
+  // A vocabulary of at most `size` tokens, with the most frequent characters of `texts`; equally frequent
+  // ones are ordered by their bytes.
   Vocabulary(absl::Span<const absl::string_view> texts, int64_t size, int64_t reserved);
 
-  // Tokens there are, at most the size asked for.
+  // The number of tokens, at most the size asked for.
   int64_t size() const { return first_character_ + static_cast<int64_t>(characters_.size()); }
   std::vector<int32_t> Encode(absl::string_view text) const;
-  // The characters of the tokens up to the first end; U+FFFD for unknown, nothing for other tokens that are no characters.
+  // The characters of the tokens before the first `end`. `unknown` gives U+FFFD; other tokens that are no
+  // characters give nothing.
   std::string Decode(absl::Span<const int32_t> tokens) const;
 
  private:

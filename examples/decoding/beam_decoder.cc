@@ -22,7 +22,7 @@ absl::StatusOr<std::unique_ptr<MeshProgram>> MakeProgram(const Module& module, i
   return MeshProgram::Create(**partitioned, module);
 }
 
-// Values of parameters `first` and on, by these names.
+// Cuts the weights `wanted`, taken from `given` by name, for parameters `first` and following.
 absl::StatusOr<std::vector<MeshValue>> CutWeights(
     const MeshProgram& program, int first, absl::Span<const std::string> wanted,
     const absl::flat_hash_map<std::string, const Literal*>& given) {
@@ -43,7 +43,7 @@ absl::StatusOr<std::vector<MeshValue>> CutWeights(
   return weights;
 }
 
-// Which sentences have a word at all.
+// Which sentences have at least one word.
 std::vector<bool> SentencesThere(const Literal& source, int32_t padding) {
   const int64_t length = source.shape().dim(2);
   std::vector<bool> there(source.shape().NumElements() / length);
@@ -172,7 +172,7 @@ absl::StatusOr<std::vector<std::vector<DecodedSentence>>> BeamDecoder::ReadOut(
     for (int64_t place = 0; place < k; ++place) {
       const size_t at = s * k + place;
       DecodedSentence sentence;
-      // The first slots hold `begin`.
+      // The first K slots hold `begin`.
       for (int64_t slot = k; slot < slots; ++slot) {
         if (mask[at * slots + slot]) sentence.words.push_back(words[s * (slots + k) + slot]);
       }

@@ -13,7 +13,7 @@
 namespace toroid {
 namespace {
 
-// The text, with blanks up to this many characters.
+// The text, padded with blanks to this many characters.
 std::string Padded(const std::string& text, int64_t width) {
   const int64_t characters = static_cast<int64_t>(Characters(text).size());
   return absl::StrCat(text, std::string(std::max<int64_t>(0, width - characters), ' '));

@@ -1,4 +1,4 @@
-// Held-out names decoded on the mesh, beside what they are and what copying the nearest name gives.
+// Decodes held-out names on the mesh and compares them with the reference and with the nearest training name.
 #ifndef TOROID_EXAMPLES_DECODING_HELD_OUT_NAMES_H_
 #define TOROID_EXAMPLES_DECODING_HELD_OUT_NAMES_H_
 
@@ -20,14 +20,14 @@ struct SourceSentence {
   std::string source;
 };
 
-// A decoder of the task's sentences, at most `sentences` at a time, for a model of this configuration. Each is a group of its
-// own, and experts have room for all. Errors: those of BeamDecoder::Create.
+// A decoder of the task's sentences, at most `sentences` at a time, for a model of this configuration. Each
+// sentence is a group, and experts have room for all tokens. Errors: those of BeamDecoder::Create.
 absl::StatusOr<std::unique_ptr<BeamDecoder>> MakeTaskDecoder(const TranslationTask& task,
                                                              MoeTransformerConfig config,
                                                              const BeamOptions& search, int64_t sentences,
                                                              int threads = 0);
 
-// English of the best hypothesis of each sentence. Errors: those of EncodeSource and BeamDecoder::Decode.
+// The English of each sentence's best hypothesis. Errors: those of EncodeSource and BeamDecoder::Decode.
 absl::StatusOr<std::vector<std::string>> Translate(const TranslationTask& task,
                                                    absl::Span<const SourceSentence> sentences,
                                                    BeamDecoder& decoder);
@@ -35,16 +35,16 @@ absl::StatusOr<std::vector<std::string>> Translate(const TranslationTask& task,
 struct TranslatedName {
   int sentence;  // Index for TranslationTask::sentence.
   std::string decoded;
-  std::string copied;  // English of the nearest name in the same language (nearest_name.h).
+  std::string copied;  // English of the nearest training name in the same language (nearest_name.h).
 };
 
 // The first `count` held-out sentences, or all if there are fewer.
 absl::StatusOr<std::vector<TranslatedName>> TranslateHeldOut(const TranslationTask& task, int64_t count,
                                                              BeamDecoder& decoder);
 
-// How well names are translated.
+// Quality of translated names.
 struct TranslationQuality {
-  double exact = 0;     // Share of names that are the reference, to the letter.
+  double exact = 0;     // Share of names that equal the reference.
   double distance = 0;  // Mean of the normalized edit distances to the reference.
 };
 struct QualityBeside {
@@ -54,7 +54,7 @@ QualityBeside Judge(const TranslationTask& task, absl::Span<const TranslatedName
 
 // Lines "language  source  reference  decoded" of the first `rows`, in columns.
 std::string NamesTable(const TranslationTask& task, absl::Span<const TranslatedName> names, int64_t rows);
-// Three lines: how many names, then exact matches and distances of both.
+// Three lines: the number of names, then exact matches and distances, decoded and copied.
 std::string QualityTable(int64_t names, const QualityBeside& quality);
 
 }  // namespace toroid

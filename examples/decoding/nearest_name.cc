@@ -13,7 +13,7 @@ namespace {
 using Text = std::vector<absl::string_view>;  // Characters.
 
 int64_t Distance(const Text& a, const Text& b) {
-  // From the first i characters of a to the first j of b, i row by row.
+  // Edit distances from the first i characters of a to the first j of b, i row by row.
   std::vector<int64_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
   for (size_t i = 0; i < a.size(); ++i) {

@@ -1,7 +1,8 @@
-// Translating a name by copying: what a model must do better than.
+// Translates a name by copying that of the nearest training name: the baseline that a model must beat.
 //
-//   edit distance of a and b: the fewest insertions, deletions and replacements of characters (code points) that make b of a
-//   normalized: divided by the characters of the longer one; 0 if both are empty, at most 1
+//   edit distance of a and b: the fewest insertions, deletions and replacements of characters (code points)
+//                             that turn a into b
+//   normalized: divided by the number of characters of the longer one, so at most 1; 0 if both are empty
 // Source: Levenshtein, Soviet Physics Doklady 10(8), 1966.
 #ifndef TOROID_EXAMPLES_DECODING_NEAREST_NAME_H_
 #define TOROID_EXAMPLES_DECODING_NEAREST_NAME_H_
@@ -13,12 +14,12 @@
 
 namespace toroid {
 
-// Time and memory: the product and the sum of the numbers of characters.
+// Time and memory: proportional to the product and to the sum of the numbers of characters.
 int64_t EditDistance(absl::string_view a, absl::string_view b);
 double NormalizedEditDistance(absl::string_view a, absl::string_view b);
 
-// Of the sentences to train on in this language, the one whose source is nearest by edit distance; of equally near ones the
-// first. Requires: the language has one.
+// The training sentence in this language whose source has the least edit distance; the first of equally near
+// ones. Requires: the language has a training sentence.
 const Sentence& NearestSentence(const TranslationTask& task, int language, absl::string_view source);
 
 }  // namespace toroid

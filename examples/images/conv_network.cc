@@ -15,12 +15,12 @@
 namespace toroid {
 namespace {
 
-// More tiles and elements than any machine's; products of sizes stay far from overflow.
+// More than the tiles and elements of any machine; products of sizes stay far from overflow.
 constexpr int64_t kMaxSize = int64_t{1} << 20;
 
 int64_t SizeAfter(const ConvLayer& layer, int64_t n) { return CeilOfRatio(n, layer.stride); }
 
-// What Builder::Shard takes: weights have no place in it.
+// The mesh axes of an image's dimensions, for Builder::Shard.
 std::vector<AxisNames> ImageAxes() { return {"batch", "rows", "columns", {}}; }
 
 class Network {
@@ -97,7 +97,7 @@ class Network {
     return b_.ReduceWindow(Opcode::kMaximum, x, window);
   }
 
-  // Images b01f, kernels 01io.
+  // Dimension orders: images b01f, kernels 01io.
   static xla::ConvolutionDimensionNumbers RowsAndColumns() {
     xla::ConvolutionDimensionNumbers numbers;
     numbers.set_input_feature_dimension(3);
@@ -117,7 +117,8 @@ class Network {
   std::vector<Value> weights_;
 };
 
-// The operands of an op over which windows slide: of a gradient by a kernel the longer window is an image too.
+// The operands over which an op's windows slide. In a gradient by a kernel the second operand, which is the
+// longer window, is an image too.
 std::vector<const Instruction*> Images(const Instruction& op) {
   switch (op.opcode()) {
     case Opcode::kReduceWindow:

@@ -30,7 +30,7 @@ Value RootMeanSquare(Value x, Builder* b) {
   return b->Unary(Opcode::kSqrt, Mean(b->Multiply(x, x), AllDimensions(x), b));
 }
 
-// A scalar times every element.
+// Multiplies every element by a scalar.
 Value Times(Value x, Value factor, Builder* b) {
   return b->Multiply(x, b->Broadcast(factor, x->shape().dims()));
 }
@@ -46,7 +46,7 @@ Adafactor::Adafactor(const AdafactorOptions& options, Value step, Builder* b) : 
   rate_ = b_.MultiplyNumber(b_.Rsqrt(late), options.rate);
 }
 
-// Where the weight is, along the dimensions that `slot` has.
+// Shards a slot like the weight, along the dimensions that the slot has.
 Value Adafactor::Place(Value slot, Value weight, int64_t removed) {
   const bool is_whole = removed >= 0 && options_.replicated_slots;
   const xla::OpSharding* sharding = weight->sharding();

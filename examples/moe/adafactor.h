@@ -2,12 +2,13 @@
 //
 // Per weight X with gradient G, at step t = 1, 2, ...:
 //   decay b = min(0.99, 1 - t^-0.8)
-//   R = b R + (1 - b) mean of (G^2 + 1e-30) over its largest dimension,  C alike over its second largest
+//   R = b R + (1 - b) mean of (G^2 + 1e-30) over the largest dimension, C likewise over the second largest
 //   V = R C / mean of R                           (weights of one dimension: V itself is kept)
 //   U = G / sqrt(V),  U / max(1, RMS(U) / clip)
 //   X - U * max(1e-3, RMS(X)) * rate / sqrt(max(t, flat_steps))
-// Source: Shazeer and Stern, "Adafactor", arXiv:1804.04235, algorithms 4 to 6; settings of GShard, arXiv:2006.16668, A.2: no first
-// moment, update clipping 1.0, rate 1.0 with square-root decay after 10,000 steps.
+// Source: Shazeer and Stern, "Adafactor", arXiv:1804.04235, algorithms 4 to 6; settings of GShard,
+// arXiv:2006.16668, A.2: no first moment, update clipping 1.0, rate 1.0 with square-root decay after 10,000
+// steps.
 #ifndef TOROID_EXAMPLES_MOE_ADAFACTOR_H_
 #define TOROID_EXAMPLES_MOE_ADAFACTOR_H_
 
@@ -21,10 +22,10 @@ namespace toroid {
 
 struct AdafactorOptions {
   double rate = 1;
-  int64_t flat_steps = 10000;  // The rate decays as 1 / sqrt(t) after these.
+  int64_t flat_steps = 10000;  // After these steps the rate decays as 1 / sqrt(t).
   double clip = 1;
-  // Every device keeps all of R, C and V, as in the runs of the paper (the weights of figure 7 hold them). Otherwise they are
-  // cut as their weight is, along the dimensions that they have.
+  // If true, every device keeps all of R, C and V, as in the runs of the paper (figure 7's weights include
+  // them). Otherwise they are cut like their weight, along the dimensions that they have.
   bool replicated_slots = false;
 };
 
@@ -49,7 +50,7 @@ class Adafactor {
   AdafactorUpdate Update(Value weight, Value gradient, const std::string& name);
 
  private:
-  // `removed`: the dimension of the weight that `now` has no more; -1 if it has all.
+  // `removed`: the dimension of the weight that `now` lacks; -1 if it has all.
   Slot MovingAverage(Value now, Value weight, int64_t removed, const std::string& name);
   Value Place(Value slot, Value weight, int64_t removed);
 

@@ -8,10 +8,11 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-// Below every candidate, and what was taken already.
+// Scores below every candidate: for excluded words, and for candidates that were taken already.
 constexpr double kExcluded = -1e30, kTaken = -2e30;
 
-// (value, index), (value, index) -> the one with the larger value; the lower index where two are equal.
+// (value, index), (value, index) -> the pair with the larger value; if values are equal, the one with the
+// lower index.
 Computation* LargerValue(InstructionBuilder* outer) {
   InstructionBuilder b = outer->InNewComputation("larger_value");
   const Shape value(xla::F32, {}), index(xla::S32, {});
@@ -22,13 +23,13 @@ Computation* LargerValue(InstructionBuilder* outer) {
   return b.Finish(b.Tuple({b.Select(is_first, value1, value2), b.Select(is_first, index1, index2)}));
 }
 
-// ((5 + n) / 6)^length_power for n f32[..].
+// ((5 + n) / 6)^length_power for n: f32[..].
 Value LengthPenalty(Value n, const BeamOptions& options, InstructionBuilder* b) {
   return b->Binary(Opcode::kPower, b->MultiplyNumber(b->AddNumber(n, 5), 1.0 / 6),
                    b->FullLike(n, options.length_power));
 }
 
-// Which old place each new one comes from.
+// Moves values from the old places of hypotheses to their new places.
 class Parents {
  public:
   // places: s32[G,B,K].
@@ -43,7 +44,7 @@ class Parents {
     Value spread = b_.Broadcast(x, is_parent_->shape().dims(), {0, 1, 3});
     return b_.Sum(b_.Select(is_parent_, spread, b_.FullLike(spread, 0)), {3});
   }
-  // x: pred[G,B,K,N], N any.
+  // x: pred[G,B,K,N], for any N.
   Value OfMask(Value x) const {
     Value sum = b_.Einsum("GBJK,GBKN->GBJN", b_.Convert(is_parent_, xla::F32), b_.Convert(x, xla::F32));
     return b_.Compare(sum, b_.FullLike(sum, 0.5), "GT");
@@ -54,8 +55,9 @@ class Parents {
   Value is_parent_;
 };
 
-// f32[G,B,K,V]: log probabilities of what may become of each hypothesis, at the length that it is compared at. One that is
-// finished stays, as if padding followed, at what its score is worth among hypotheses of `step` + 1 words.
+// f32[G,B,K,V]: for each hypothesis and next word the log probability to rank by. A finished hypothesis has
+// one candidate, padding: the log probability that gives its score at the length of the others, `step` + 1
+// words.
 Value Candidates(const Hypotheses& now, Value log_probabilities, Value length_penalty,
                  const BeamOptions& options, InstructionBuilder* b) {
   const Sizes gbkv(log_probabilities->shape().dims().begin(), log_probabilities->shape().dims().end());

@@ -44,7 +44,7 @@ absl::Status CheckSearch(const MoeTransformerConfig& config, const DecodeOptions
     return absl::InvalidArgumentError(
         absl::StrCat("word ", word, " is not in a vocabulary of ", config.target_vocabulary));
   }
-  // All but padding and `begin`.
+  // Words are all tokens but padding and `begin`.
   if (search.beam < 1 || search.beam > config.target_vocabulary - 2) {
     return absl::InvalidArgumentError(absl::StrCat("a beam of ", search.beam, " hypotheses for ",
                                                    config.target_vocabulary - 2, " words; use 1 to ",
@@ -58,7 +58,7 @@ struct Finished {
   std::vector<std::string> weights;
 };
 
-// The module with parameters `first`, then the weights.
+// Builds the module; its parameters are `first`, then the weights.
 absl::StatusOr<Finished> Finish(absl::Span<const Value> results, absl::Span<const Value> first,
                                 ModelBuilder* m) {
   Finished finished;
@@ -73,7 +73,7 @@ absl::StatusOr<Finished> Finish(absl::Span<const Value> results, absl::Span<cons
   return finished;
 }
 
-// Builds a step for the beams, of which each is a sequence of K tokens.
+// Builds a step for all beams; each beam is a sequence of K tokens.
 class StepBuilder {
  public:
   StepBuilder(const MoeTransformerConfig& config, const DecodeOptions& options, ModelBuilder* m)
@@ -91,9 +91,9 @@ class StepBuilder {
  private:
   void AddState(const std::string& name, PrimitiveType type, const Sizes& dims);
   Value AddMemory(const std::string& name, PrimitiveType type, const Sizes& dims);
-  // The next array of the state.
+  // The next array of the old state.
   Value Next() { return old_[new_.size()]; }
-  // x, whose slots of this step are those of `values` [G,B,K,...].
+  // Writes `values` [G,B,K,...] to this step's slots of x.
   Value Write(Value x, Value values);
   Value SelfAttention(Value x, const std::string& layer);
   Value CrossAttention(Value x, const KeysAndValues& source, Value present, const std::string& layer);
@@ -107,7 +107,7 @@ class StepBuilder {
   LayerStack stack_;
   std::vector<std::string> names_;
   std::vector<Value> old_, new_, memory_;
-  Value first_slot_ = nullptr;  // s32[]: that of hypothesis 0 at this step.
+  Value first_slot_ = nullptr;  // s32[]: the slot of hypothesis 0 at this step.
   Value visible_ = nullptr;     // pred[G,B,K,slots]
 };
 
@@ -165,7 +165,7 @@ Hypotheses StepBuilder::Before() {
   const Sizes gbks = {g_, sentences_, k_, slots_};
   Value slot = b_.Iota(xla::S32, {k_, slots_}, 1), place = b_.Iota(xla::S32, {k_, slots_}, 0);
   Value is_own = b_.Compare(slot, b_.Add(b_.Broadcast(first_slot_, {k_, slots_}), place), "EQ");
-  // What is finished takes no more slots.
+  // A finished hypothesis takes no more slots.
   Value is_added = b_.And(m_.Spread(is_own, gbks, {2, 3}), m_.Spread(b_.Not(now.finished), gbks, {0, 1, 2}));
   now.mask = visible_ = b_.Or(old_[DecodeState::kMask], is_added);
   return now;

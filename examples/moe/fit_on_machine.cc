@@ -12,10 +12,10 @@
 namespace toroid {
 namespace {
 
-// The share of the limit with which a search is content.
+// The search ends once this share of the limit is used.
 constexpr double kEnough = 0.97;
-// Of the limit, up to where the compiler makes a program fit that does not: it makes few of its groups' results twice, which
-// takes less time than computing again all that an op's result is made from.
+// A step up to this multiple of the limit is left to the compiler's rematerialization. It recomputes few
+// results, which takes less time than to recompute everything that an op's result depends on.
 constexpr double kLeftToCompiler = 1.05;
 
 absl::StatusOr<int64_t> Needed(const Module& partitioned, const CoreSpec& core) {
@@ -34,7 +34,7 @@ MemoryFit FitOnMachine(const Machine& machine, const CostModel& model) {
   fit.enough = kEnough;
   fit.seconds = OpSeconds(model);
   CoreSpec roomy = core;
-  roomy.set_program_memory_share(0);  // Nothing is made a second time on account of memory.
+  roomy.set_program_memory_share(0);  // No rematerialization.
   fit.peak_bytes = [core, roomy, limit = fit.limit_bytes](const Module& step) -> absl::StatusOr<int64_t> {
     ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(step, PartitionOptions()));
     ASSIGN_OR_RETURN(const int64_t peak, Needed(*partitioned.module, roomy));

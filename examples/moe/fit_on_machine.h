@@ -1,4 +1,5 @@
-// What a model's training step keeps for its backward pass so that it fits into the memory of a simulated machine.
+// Chooses what a model's training step keeps for its backward pass, so that it fits into the memory of a
+// simulated machine.
 //
 //   TrainingOptions options{.remat = Remat::kFit, .memory_fit = FitOnMachine(machine, cost_model)};
 #ifndef TOROID_EXAMPLES_MOE_FIT_ON_MACHINE_H_
@@ -10,9 +11,10 @@
 
 namespace toroid {
 
-// The limit is what programs may use of a core's memory; a step a little above it the compiler makes fit
-// (rematerialization_pass). Peaks are those of partitioned and lowered steps, times those of `model`, which outlives the
-// result. A search costs some ten predictions of the step.
+// The limit is the memory of a core that programs may use. For a step a little above the limit, the
+// compiler's rematerialization counts (rematerialization_pass). Peaks are those of the partitioned and
+// lowered step; times are those of `model`, which must outlive the result. A search takes about ten
+// predictions of the step.
 MemoryFit FitOnMachine(const Machine& machine, const CostModel& model);
 
 }  // namespace toroid

@@ -3,12 +3,13 @@
 namespace toroid {
 namespace {
 
-// A region in which each device computes on its own groups; on uncut groups there is none to enter.
+// A manual region, in which each device computes on its own groups. If groups are not cut, there is no
+// region.
 class GroupRegion {
  public:
   explicit GroupRegion(ModelBuilder* m) : b_(m->b()), parts_(m->config().Parts(m->config().groups)) {}
 
-  // The device's part of dimension `groups`.
+  // The device's part of x along dimension `groups`.
   Value Enter(Value x, int64_t groups = 0) {
     return parts_ == 1 ? x : b_.AutoToManual(b_.Split(x, groups, parts_));
   }
@@ -24,7 +25,7 @@ class GroupRegion {
   const int64_t parts_;
 };
 
-// s32[G',N] -> [G',N,2]: each index with its group's number in front.
+// s32[G',N] -> [G',N,2]: each index preceded by its group's number.
 Value WithGroup(Value indices, Builder& b) {
   const Sizes dims = SizesOf(indices), pair = {dims[0], dims[1], 1};
   return b.Concatenate({b.Iota(xla::S32, pair, 0), b.Reshape(indices, pair)}, 2);
@@ -42,7 +43,7 @@ Value PickRows(Value rows, Value indices, Builder& b) {
   return b.Gather(rows, WithGroup(indices, b), numbers, {1, 1, rows->shape().dim(2)});
 }
 
-// Tokens by slot: s32[G',EC], S where there is none. slots: s32[G',2S], those of both choices.
+// The token of each slot: s32[G',EC], S for an empty slot. slots: s32[G',2S], the slots of both choices.
 Value TokensOfSlots(Value slots, ModelBuilder* m) {
   Builder& b = m->b();
   const MoeTransformerConfig& config = m->config();
@@ -54,7 +55,7 @@ Value TokensOfSlots(Value slots, ModelBuilder* m) {
     numbers.add_scatter_dims_to_operand_dims(d);
   }
   numbers.set_index_vector_dim(2);
-  // Slots beyond the last are written nowhere; no two tokens have the same.
+  // Writes to slots beyond the last are dropped; no two tokens have the same slot.
   return b.Scatter(b.Full(xla::S32, {g, config.experts * config.capacity()}, static_cast<double>(s)),
                    WithGroup(slots, b), b.Concatenate({tokens, tokens}, 1), numbers,
                    b.ReducerComputation(Opcode::kMinimum, xla::S32));

@@ -1,15 +1,16 @@
-// Tokens to experts and back by rows picked by index, in a program written for each device.
+// Sends tokens to experts and back by rows picked by index, in a program written for each device.
 //
-// Slot e C + c of a group is place c in the buffer of expert e. In a region that is manual along the groups' axes, where x is
-// [G/D,S,M]:
+// Slot e C + c of a group is place c in the buffer of expert e. The region is manual along the axes of the
+// groups; in it x is [G/D,S,M]:
 //
-//   s_indices[g, slot] = the token that has the slot, S for none           scatter of 2 S numbers
-//   expert_in[e,g,c]   = x[g, s_indices[g, e C + c]], 0 for none           gather of E C rows
-//   y[g,s]             = sum over both choices of gate * expert_out[g, slot of the choice]     2 gathers of S rows
+//   s_indices[g, slot] = the token that has the slot, S for none              scatter of 2 S numbers
+//   expert_in[e,g,c]   = x[g, s_indices[g, e C + c]], 0 for none              gather of E C rows
+//   y[g,s]             = sum over both choices of                             2 gathers of S rows
+//                        gate * expert_out[g, slot of the choice]
 //
-// The compiler, for whom an index may point anywhere, need not know that rows come from the token's own group. Values are those of
-// the one-hot einsums, and so are the collectives: experts' buffers leave the region cut by groups and go to their experts by an
-// all-to-all.
+// The compiler, for which an index may point anywhere, does not need to know that rows come from the token's
+// own group. Values equal those of the one-hot einsums, and so do the collectives: the experts' buffers leave
+// the region cut by groups and reach their experts by an all-to-all.
 // Source: GShard, arXiv:2006.16668, section 3.2.
 #ifndef TOROID_EXAMPLES_MOE_GATHER_DISPATCH_H_
 #define TOROID_EXAMPLES_MOE_GATHER_DISPATCH_H_
@@ -18,13 +19,13 @@
 
 namespace toroid {
 
-// Where the two choices of each token lie.
+// The slots of each token's two choices.
 struct Slots {
   // present: as in MoeLayerInputs.
   Slots(const Gating& gating, Value present, ModelBuilder* m);
 
-  Value slot[2];  // s32[G,S]; E C for a choice that has none.
-  Value gate[2];  // f32[G,S]; 0 for such.
+  Value slot[2];  // s32[G,S]; E C for a choice without a slot.
+  Value gate[2];  // f32[G,S]; 0 for a choice without a slot.
 };
 
 // x [G,S,M] -> [E,G,C,M], cut by groups.

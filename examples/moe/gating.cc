@@ -12,7 +12,8 @@ struct GatingSizes {
   Sizes gse;
 };
 
-// (gate, expert), (gate, expert) -> the one with the larger gate; the lower expert where two are equal.
+// (gate, expert), (gate, expert) -> the pair with the larger gate; if gates are equal, the one with the lower
+// expert.
 Computation* LargerGate(ModelBuilder* m) {
   if (m->larger_gate() != nullptr) return m->larger_gate();
   InstructionBuilder b = m->b().InNewComputation("larger_gate");
@@ -25,7 +26,7 @@ Computation* LargerGate(ModelBuilder* m) {
              b.Finish(b.Tuple({b.Select(is_first, gate1, gate2), b.Select(is_first, expert1, expert2)}));
 }
 
-// The largest gate of each token and its expert. The gate's derivative goes to that expert's gate.
+// The largest gate of each token and its expert. The derivative goes to that expert's gate.
 Choice Best(Value gates, ModelBuilder* m) {
   Builder& b = m->b();
   const GatingSizes sizes(m->config());
@@ -44,7 +45,8 @@ Choice Best(Value gates, ModelBuilder* m) {
   return choice;
 }
 
-// How many tokens before each one chose each expert. chosen: f32[G,S,E], 0 or 1; the result alike, exact below 2^24.
+// The number of earlier tokens that chose each expert. chosen: f32[G,S,E], 0 or 1; the result has the same
+// shape and is exact below 2^24.
 Value ChosenBefore(Value chosen, ModelBuilder* m) {
   Builder& b = m->b();
   Builder::Scope scope(&b, "cumulative_sum");
@@ -55,8 +57,8 @@ Value ChosenBefore(Value chosen, ModelBuilder* m) {
   return b.Einsum("GSE,ST->GTE", chosen, b.Convert(is_before, xla::F32));
 }
 
-// Position of each token in its expert's buffer: how many tokens before it chose the same expert, plus `start` f32[G,E]
-// (null for none). s32[G,S].
+// s32[G,S]: each token's position in its expert's buffer: the number of earlier tokens that chose the expert,
+// plus `start` f32[G,E] (null: 0).
 Value Positions(Value mask, Value start, ModelBuilder* m) {
   Builder& b = m->b();
   Value chosen = b.Convert(mask, xla::F32);
@@ -99,7 +101,7 @@ Gating Top2Gating(Value gates, Value uniform, Value present, ModelBuilder* m) {
   Value keep = b.Compare(b.MultiplyNumber(second.gate, 2), uniform, "GT");
   second.gate = b.Select(keep, second.gate, b.FullLike(second.gate, 0));
 
-  // [G,E]: sums over the tokens that are there, divided by their number.
+  // [G,E]: sums over the tokens that are not padding, divided by their number.
   Value mean_gates = MeanOverTokens(b.Sum(gates, {1}), present, m);
   Value share = MeanOverTokens(gating.load, present, m);
   gating.aux = m->MeanOf(b.Multiply(share, mean_gates), {1}, sizes.e);

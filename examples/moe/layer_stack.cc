@@ -55,7 +55,7 @@ Value LayerStack::Run(Value x, Value present, Value memory, Value memory_present
     const std::string layer = absl::StrCat(name, ".layer_", i);
     Builder::Scope layer_scope(&m_.b(), absl::StrCat("layer_", i));
     m_.layer_inputs().push_back(x);
-    // Padding stands at the end, where no position that counts looks back at it.
+    // Padding is at the end, so no position that counts can see it in a causal layer.
     x = SelfAttention(x, {.is_causal = is_decoder, .present = is_decoder ? nullptr : present}, layer);
     if (is_decoder) x = CrossAttention(x, memory, {.is_causal = false, .present = memory_present}, layer);
     x = FeedForward(x, present, /*is_moe=*/m_.config().experts > 0 && i % 2 == 1, layer);

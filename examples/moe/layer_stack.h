@@ -1,4 +1,4 @@
-// The layers of a Transformer, one after the other, and its tables.
+// The layers of a Transformer, one after the other, and its embedding tables.
 #ifndef TOROID_EXAMPLES_MOE_LAYER_STACK_H_
 #define TOROID_EXAMPLES_MOE_LAYER_STACK_H_
 
@@ -10,19 +10,20 @@
 
 namespace toroid {
 
-// What the layers of a model have to say besides their results, and what they draw on.
+// Builds layers, and collects the auxiliary losses and loads of MoE layers.
 class LayerStack {
  public:
   LayerStack(Value uniform, ModelBuilder* m) : m_(*m), uniform_(uniform) {}
 
-  // Layers of one stack; with `memory`, the encoder's result, the decoder's. present: pred[G,B,L], null if all are.
+  // The layers of one stack: the decoder's if `memory`, the encoder's result, is given. present: pred[G,B,L],
+  // null if no token is padding.
   Value Run(Value x, Value present, Value memory, Value memory_present, const std::string& name);
   // One layer: x + f(norm(x)) for each sublayer f.
   Value SelfAttention(Value x, const AttentionMask& mask, const std::string& name);
   Value CrossAttention(Value x, Value memory, const AttentionMask& mask, const std::string& name);
   Value FeedForward(Value x, Value present, bool is_moe, const std::string& name);
 
-  // Of each MoE layer: f32[G] and f32[G,E].
+  // For each MoE layer: f32[G] and f32[G,E].
   const std::vector<Value>& aux() const { return aux_; }
   const std::vector<Value>& load() const { return load_; }
 
@@ -38,13 +39,13 @@ class LayerStack {
 struct Tables {
   Value source, target, softmax;  // [V,M]
 };
-// Those that are asked for; the others are null.
+// The tables to make; the others are null.
 struct WhichTables {
-  bool source = true, target = true;  // `target` with that of the softmax.
+  bool source = true, target = true;  // `target` includes that of the softmax.
 };
 Tables MakeTables(ModelBuilder* m, WhichTables which = {});
 
-// pred, false where a token is padding; null if the model knows none.
+// pred, false where a token is padding; null if the model has no padding.
 Value Present(Value tokens, ModelBuilder* m);
 
 }  // namespace toroid

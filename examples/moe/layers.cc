@@ -7,7 +7,7 @@
 namespace toroid {
 namespace {
 
-// Scores of each position of the queries against those of the memory: f32[G,B,N,L,T].
+// Attention scores of each query position for each memory position: f32[G,B,N,L,T].
 Value Scores(Value query, Value key, const AttentionMask& mask, ModelBuilder* m) {
   Builder& b = m->b();
   query = b.MultiplyNumber(query, 1.0 / std::sqrt(static_cast<double>(m->config().head_dim)));
@@ -48,7 +48,7 @@ Value LookUp(Value table, Value tokens, ModelBuilder* m) {
   return b.Einsum("VM,GBLV->GBLM", m->Activation(table), m->Activation(is_token));
 }
 
-// Rows of the table for tokens [..,L], times sqrt(M), plus the sinusoids of positions f32[L,M], the same along M.
+// Rows of the table for tokens [..,L], times sqrt(M), plus sinusoids. positions: f32[L,M], equal along M.
 Value EmbedWithPositions(Value table, Value tokens, Value positions, ModelBuilder* m) {
   Builder& b = m->b();
   const int64_t size = table->shape().dim(1);

@@ -1,4 +1,4 @@
-// What the parts of a model share while it is built: the program, its weights, its random numbers.
+// State shared by the parts of a model while it is built: the program, its weights, its random numbers.
 #ifndef TOROID_EXAMPLES_MOE_MODEL_BUILDER_H_
 #define TOROID_EXAMPLES_MOE_MODEL_BUILDER_H_
 
@@ -20,7 +20,7 @@ using Sizes = std::vector<int64_t>;
 struct ModelWeight {
   std::string name;
   Value value;
-  // What a fresh one is drawn from: a normal distribution; all are `mean` where `stddev` is 0.
+  // A new weight is drawn from this normal distribution; if stddev is 0, all elements are `mean`.
   double mean;
   double stddev;
 };
@@ -38,54 +38,54 @@ class ModelBuilder {
   // ---- Weights, f32 parameters in the order of these calls
   // Drawn with a standard deviation of 1 / sqrt(fan_in). Replicated.
   Value Weight(const Sizes& dims, const std::string& name, int64_t fan_in);
-  // Dimension 0 is cut: an expert's weights lie on its device.
+  // Dimension 0 is cut: an expert's weights are on its device.
   Value ExpertWeight(const Sizes& dims, const std::string& name, int64_t fan_in);
-  // Of all layers of a pipeline: dimension 0 is its stages. All 1 where `fan_in` is 0.
+  // A weight of all layers of a pipeline; dimension 0 is its stages. All elements are 1 if `fan_in` is 0.
   Value StageWeight(const Sizes& dims, const std::string& name, int64_t fan_in);
-  // All 1.
+  // A weight whose elements are all 1.
   Value Scale(int64_t size, const std::string& name);
   const std::vector<ModelWeight>& weights() const { return weights_; }
 
   // ---- Values
-  // In the type of activations.
+  // Converts to the type of activations.
   Value Activation(Value x) { return b_.Convert(x, config_.type); }
-  // Puts a value that lacks some dimensions of `dims` there: kept[i] is the place of its dimension i.
+  // Broadcasts a value to `dims`: its dimension i becomes dimension kept[i].
   Value Spread(Value x, const Sizes& dims, const Sizes& kept) { return b_.Broadcast(x, dims, kept); }
   Value MeanOf(Value x, const Sizes& dimensions, int64_t count);
-  // The largest element along the last dimension, subtracted before exponentials lest they overflow: the result does not
-  // depend on it, so it counts as a constant.
+  // The largest element along the last dimension, subtracted before exponentials so that they do not
+  // overflow. The result does not depend on it, so it counts as a constant.
   Value Shift(Value x) { return Shift(x, &b_); }
   // The same in any computation.
   Value Shift(Value x, InstructionBuilder* b);
-  // max(x, 0) between two products, of x's type but rounded if hidden values are bf16. The derivative is told from the result, 1
-  // where that is above 0, so that x need not be kept for it.
+  // max(x, 0) between two products, of x's type, but rounded if hidden values are bf16. The derivative is 1
+  // where the result is above 0, so that x need not be kept for it.
   // Source: TensorFlow, ReluGrad.
   Value HiddenRelu(Value x) { return HiddenRelu(x, &b_); }
   Value HiddenRelu(Value x, InstructionBuilder* b);
-  // Cuts the dimension of groups as the batch is cut.
+  // Cuts dimension `dimension`, the groups, as the batch is cut.
   Value SplitGroups(Value x, int64_t dimension = 0) {
     return b_.Split(x, dimension, config_.Parts(config_.groups));
   }
 
   // ---- Training
-  // Random numbers come from here; without a seed there is no dropout, and every second expert is kept.
+  // The seed of all random numbers; without a seed there is no dropout, and every second expert is kept.
   void set_seed(Value seed) { seed_ = seed; }
   bool is_training() const { return seed_ != nullptr; }
   Value seed() const { return seed_; }
-  // The layers of a pipeline's stage are computed again in the backward pass.
+  // Whether the layers of a pipeline's stage are recomputed in the backward pass.
   bool& recomputes_stages() { return recomputes_stages_; }
-  // Each element with probability 1 - dropout, then divided by that; 0 elsewhere.
+  // Keeps each element with probability 1 - dropout, divided by that; the others become 0.
   Value Dropout(Value x);
-  // The same in any computation, by a seed of it.
+  // The same in any computation, with a seed of that computation.
   Value Dropout(Value x, Value seed, InstructionBuilder* b);
   // f32[dims] in [0, 1).
   Value Uniform(const Sizes& dims);
 
-  // The values between layers, first to last: what remains if layers are computed again.
+  // The inputs of layers, first to last: the values that are kept if layers are recomputed.
   std::vector<Value>& layer_inputs() { return layer_inputs_; }
-  // The computation of the gating that all layers share; null before the first one.
+  // The computation that gating reduces with, shared by all layers; null before the first layer.
   Computation*& larger_gate() { return larger_gate_; }
-  // How values are differentiated whose ops have no rule of their own.
+  // Gradients of values whose ops have no rule of their own.
   GradientOptions& gradient_options() { return gradient_options_; }
 
  private:

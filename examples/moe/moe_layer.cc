@@ -8,7 +8,7 @@
 namespace toroid {
 namespace {
 
-// weight [G,S] x one-hot expert x one-hot position: f32[G,S,E,C]; nothing where the position is beyond the capacity.
+// weight [G,S] x one-hot expert x one-hot position: f32[G,S,E,C]; 0 if the position is beyond the capacity.
 Value AtPosition(const Choice& choice, ModelBuilder* m) {
   Builder& b = m->b();
   const MoeTransformerConfig& config = m->config();
@@ -26,7 +26,7 @@ Value GateLogits(Value x, Value wg, ModelBuilder* m) {
   return b.Convert(b.Einsum("GSM,ME->GSE", x, m->Activation(wg)), xla::F32);
 }
 
-// What each expert gets: [E,G,C,M].
+// The input of each expert: [E,G,C,M].
 Value DispatchByMask(Value combine, Value x, ModelBuilder* m) {
   Builder& b = m->b();
   Value dispatch = m->Activation(b.Compare(combine, b.FullLike(combine, 0), "NE"));
@@ -42,7 +42,7 @@ Value Experts(Value x, const MoeLayerWeights& weights, ModelBuilder* m) {
   return b.Einsum("EAH,EHM->EAM", h, m->Activation(weights.wo));
 }
 
-// Answers of the experts cut by experts, [E,G,C,M], to what they get.
+// The outputs of the experts for their inputs, [E,G,C,M], cut by experts.
 Value RunExperts(Value expert_in, const MoeLayerWeights& weights, ModelBuilder* m) {
   Builder& b = m->b();
   const MoeTransformerConfig& config = m->config();

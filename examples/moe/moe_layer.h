@@ -1,4 +1,4 @@
-// A feed-forward layer of experts: each token goes to the two experts its gating chose.
+// A feed-forward layer of experts: gating sends each token to two experts.
 //
 //   gates      = softmax(einsum("GSM,ME->GSE", x, wg))
 //   expert_in  = einsum("GSEC,GSM->EGCM", dispatch, x)         annotated as cut by experts: tokens travel
@@ -29,12 +29,12 @@ struct MoeLayerWeights {
 };
 
 struct MoeLayerResult {
-  Value y;     // [G,S,M]; 0 for tokens that found no place.
+  Value y;     // [G,S,M]; 0 for tokens without a place.
   Value aux;   // f32[G]
-  Value load;  // f32[G,E], as of Gating.
+  Value load;  // f32[G,E], as in Gating.
 };
 
-// Weights `prefix` + "wg", "wi", "wo".
+// The weights are `prefix` + "wg", "wi", "wo".
 MoeLayerWeights MakeMoeLayerWeights(const std::string& prefix, ModelBuilder* m);
 
 MoeLayerResult MoeLayer(const MoeLayerInputs& inputs, const MoeLayerWeights& weights, ModelBuilder* m);

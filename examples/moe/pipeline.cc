@@ -10,7 +10,7 @@
 namespace toroid {
 namespace {
 
-// The mesh axes of the places of a pipeline.
+// The mesh axes of a pipeline's places.
 AxisNames Places() { return {"stage", "data"}; }
 
 // Weights of a stack in the order in which a layer uses them: [S,P,...].
@@ -40,7 +40,8 @@ struct StackedWeights {
   }
 };
 
-// [S,P,...] -> layer `layer` of each place, [Z,...]. Derivatives of the copies add up behind the loop, not in each trip.
+// [S,P,...] -> layer `layer` for each place, [Z,...]. Broadcasting before the loop makes the derivatives of
+// the copies add up once after it, not in each trip.
 Value AtEachPlace(Value weight, int64_t layer, ModelBuilder* m) {
   Builder& b = m->b();
   Sizes dims = SizesOf(weight), kept = {0};
@@ -56,7 +57,7 @@ Value AtEachPlace(Value weight, int64_t layer, ModelBuilder* m) {
   return b.Shard(b.Reshape(copies, of_stage), axes);
 }
 
-// The layers of all places on x, memory [Z,B,L,M] in one computation.
+// The layers of all places, in one computation, on x and memory [Z,B,L,M].
 class StageLayers {
  public:
   StageLayers(absl::Span<const Value> weights, Value seed, InstructionBuilder* b, ModelBuilder* m)
@@ -74,7 +75,7 @@ class StageLayers {
   }
 
  private:
-  // The next one, [Z,...].
+  // The next weight, [Z,...].
   Value Weight() { return weights_[next_++]; }
 
   Value Drop(Value x) { return m_.Dropout(x, seed_, &b_); }
@@ -115,7 +116,8 @@ class StageLayers {
   size_t next_ = 0;
 };
 
-// x [Z,...] with every stage's values, `copies` of them, at the next stage, or at the one before; zeros where there is none.
+// Moves x [Z,...], where each stage has `copies` rows, to the next stage or to the one before; zeros where no
+// stage sends.
 Value Shift(Value x, bool forward, int64_t copies, InstructionBuilder& b) {
   return b.PadAlong(x, 0, forward ? copies : -copies, forward ? -copies : copies);
 }
@@ -164,7 +166,7 @@ class Pipeline {
 
   int64_t copies() const { return m_.config().devices / m_.config().stages; }
 
-  // [G,B,L,M] -> [Z,R,B',L,M]: of each group of a place, R parts.
+  // [G,B,L,M] -> [Z,R,B',L,M]: each group of a place is cut into R parts.
   Value Stream(Value x) {
     const Sizes d = SizesOf(x);
     const int64_t z = m_.config().devices, r = columns();
@@ -212,7 +214,7 @@ class Pipeline {
     return b.Finish(b.Tuple(values));
   }
 
-  // pred of the shape: whether the place is of the first stage, or of the last.
+  // pred of the shape of `like`: whether the place belongs to the first stage, or to the last.
   Value IsFirst(InstructionBuilder& b, Value like) const { return Compared(b, like, "LT", copies()); }
   Value IsLast(InstructionBuilder& b, Value like) const {
     return Compared(b, like, "GE", m_.config().devices - copies());
@@ -231,13 +233,15 @@ class Pipeline {
     return b.Reshape(slice, dims);
   }
 
-  // What the stages work on: the stream's column at the first, what the stage before had at the others.
+  // The stages' inputs: the stream's column for the first stage, the result of the stage before for the
+  // others.
   Value Take(InstructionBuilder& b, Value column, Value stream, Value state) const {
     Value next = Column(b, stream, column);
     return b.Select(IsFirst(b, next), next, Shift(state, /*forward=*/true, copies(), b));
   }
 
-  // The stream with its column one stage nearer to the first; `result`, if any, of the last stage behind it.
+  // The stream after its column has moved one stage nearer to the first; `result`, if any, comes in at the
+  // last stage.
   Value MoveOn(InstructionBuilder& b, Value column, Value stream, Value result) const {
     Value moved = Shift(Column(b, stream, column), /*forward=*/false, copies(), b);
     if (result != nullptr) moved = b.Select(IsLast(b, moved), result, moved);
@@ -247,7 +251,7 @@ class Pipeline {
     return b.DynamicUpdateSlice(stream, b.Reshape(moved, dims), {zero, column, zero, zero, zero});
   }
 
-  // In a computation of their own the layers are computed again from what they are given.
+  // Layers in a computation of their own are recomputed from that computation's operands.
   Value Layers(InstructionBuilder& b, Value x, Value memory, absl::Span<const Value> weights, Value seed) {
     if (!m_.recomputes_stages()) return StageLayers(weights, seed, &b, &m_).Run(x, memory);
     InstructionBuilder stage = b.InNewComputation("stage_layers");
@@ -270,7 +274,7 @@ class Pipeline {
   Builder& b_;
   const bool has_memory_;
   std::vector<Value> weights_;  // Layer by layer.
-  size_t arrays_ = 0;           // Of the loop's state, before the weights.
+  size_t arrays_ = 0;           // Arrays of the loop's state before the weights.
 };
 
 }  // namespace

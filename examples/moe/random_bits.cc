@@ -19,7 +19,7 @@ Value Mix(Value x, InstructionBuilder* b) {
   return Fold(x, 16, b);
 }
 
-// The place of each element in the array, row-major, modulo 2^32.
+// The row-major index of each element in the array, modulo 2^32.
 Value Places(absl::Span<const int64_t> dims, InstructionBuilder* b) {
   Value place = b->Zeros(xla::U32, dims);
   uint32_t stride = 1;
@@ -48,7 +48,7 @@ Value RandomBits(Value seed, uint32_t site, absl::Span<const int64_t> dims, Inst
 
 Value RandomUniform(Value seed, uint32_t site, absl::Span<const int64_t> dims, InstructionBuilder* b) {
   const Value bits = RandomBits(seed, site, dims, b);
-  // 24 bits, which a signed number holds and f32 holds exactly.
+  // 24 bits, which s32 and f32 hold exactly.
   const Value top = b->Convert(b->Binary(Opcode::kShiftRightLogical, bits, Number(bits, 8, b)), xla::S32);
   return b->MultiplyNumber(b->Convert(top, xla::F32), 1.0 / (1 << 24));
 }

@@ -1,4 +1,4 @@
-// Which numbers a program's parameters have, and which results take their memory.
+// Sets the numbers of a program's parameters, and the results that take the parameters' memory.
 #ifndef TOROID_EXAMPLES_MOE_SIGNATURE_H_
 #define TOROID_EXAMPLES_MOE_SIGNATURE_H_
 
@@ -11,10 +11,10 @@
 
 namespace toroid {
 
-// Gives the parameters the numbers of this order. Requires: they are all that `entry` has.
+// Numbers the parameters in this order. Requires: they are all parameters of `entry`.
 absl::Status NumberParameters(absl::Span<const Value> order, Computation* entry);
 
-// Result i, of the first `arrays`, is written where parameter i was.
+// Aliases result i, for each of the first `arrays`, with parameter i.
 void DonateState(int64_t arrays, Module* module);
 
 }  // namespace toroid

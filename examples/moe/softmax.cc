@@ -5,7 +5,7 @@ namespace {
 
 int64_t LastDimension(Value x) { return x->shape().rank() - 1; }
 
-// One number for each row of x, beside all of the row.
+// Broadcasts one number per row of x over the row.
 Value AlongRows(Value numbers, Value x, InstructionBuilder* b) {
   return b->BroadcastOver(numbers, x->shape().dims(), {LastDimension(x)});
 }

@@ -1,4 +1,4 @@
-// Softmax over the last dimension, in the two forms that are cheapest for its users.
+// Softmax over the last dimension, in two forms; each is the cheapest for some users.
 #ifndef TOROID_EXAMPLES_MOE_SOFTMAX_H_
 #define TOROID_EXAMPLES_MOE_SOFTMAX_H_
 
@@ -9,7 +9,7 @@ namespace toroid {
 // exp(x - max) / sum of exp(x - max): for results that several ops read.
 Value Softmax(Value x, ModelBuilder* m);
 
-// exp(x - log(sum of exp(x))): one pass less than dividing where the result is wanted inside of a product.
+// exp(x - log(sum of exp(x))): saves the division's pass if the result is fused into a product.
 Value LateSoftmax(Value x, ModelBuilder* m);
 // The same in any computation.
 Value LateSoftmax(Value x, InstructionBuilder* b, ModelBuilder* m);

@@ -29,7 +29,7 @@ Metrics MetricsOf(const Losses& losses) {
           {losses.loss, losses.cross_entropy, losses.auxiliary, losses.tokens, losses.load}};
 }
 
-// The state before and after the step, side by side.
+// The state's arrays before and after the step.
 struct State {
   void Add(StateArray array, Value parameter, Value result) {
     array.shape = parameter->shape();
@@ -41,7 +41,7 @@ struct State {
   std::vector<Value> parameters, results;
 };
 
-// A program until its backward pass.
+// A program without its backward pass.
 struct ForwardPass {
   explicit ForwardPass(const MoeTransformerConfig& config) : m(config, "training_step") {}
   ModelBuilder m;
@@ -50,7 +50,7 @@ struct ForwardPass {
   Losses losses;
 };
 
-// `remat` as training options say it.
+// `remat`: as in TrainingOptions.
 std::unique_ptr<ForwardPass> BuildForward(const MoeTransformerConfig& config, Remat remat) {
   auto forward = std::make_unique<ForwardPass>(config);
   ModelBuilder& m = forward->m;
@@ -64,7 +64,7 @@ std::unique_ptr<ForwardPass> BuildForward(const MoeTransformerConfig& config, Re
   return forward;
 }
 
-// Zeros instead of all gradients where the norm of all of them together is not finite.
+// Replaces all gradients by zeros if the norm of all of them together is not finite.
 void ZeroIfNotFinite(std::vector<Value>* gradients, Builder* b) {
   Builder::Scope scope(b, "gradient_norm");
   Value squares = nullptr;
@@ -93,7 +93,7 @@ absl::StatusOr<State> Update(const TrainingOptions& training, ForwardPass* forwa
   State state, slots;
   state.Add({.name = "step", .kind = StateArray::Kind::kStepCounter}, step, b.AddNumber(step, 1));
   AdafactorOptions adafactor_options = options;
-  // A stage has no use for the averages of others.
+  // In a pipeline the slots are cut: a stage does not use the averages of other stages.
   adafactor_options.replicated_slots &= m->config().stages == 1;
   Adafactor adafactor(adafactor_options, step, &b);
   for (size_t i = 0; i < weights.size(); ++i) {
@@ -113,7 +113,7 @@ absl::StatusOr<State> Update(const TrainingOptions& training, ForwardPass* forwa
   return state;
 }
 
-// The whole step, differentiated as the forward pass's gradient options say.
+// The whole step, differentiated by the forward pass's gradient options.
 absl::StatusOr<TrainingStep> Finish(const TrainingOptions& options, ForwardPass* forward) {
   ASSIGN_OR_RETURN(State state, Update(options, forward));
   TrainingStep training;
@@ -155,7 +155,7 @@ absl::Status ChooseRemat(const MoeTransformerConfig& config, const TrainingOptio
   if (remat == Remat::kNone || remat == Remat::kDots) return absl::OkStatus();
   if (config.stages > 1) {
     if (remat == Remat::kLayers) return absl::OkStatus();
-    return absl::UnimplementedError("a pipeline's stages are computed again whole: say layers");
+    return absl::UnimplementedError("a pipeline can only recompute whole stages; use layers");
   }
   const std::vector<const Instruction*> inputs(m.layer_inputs().begin(), m.layer_inputs().end());
   RETURN_IF_ERROR(KeepLayerInputs(*m.b().computation(), inputs, &m.gradient_options()));

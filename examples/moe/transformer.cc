@@ -12,7 +12,7 @@
 namespace toroid {
 namespace {
 
-// The mean of values f32[G,B,L] over labels that count.
+// The mean of values f32[G,B,L] over the labels that count.
 struct MeanOverLabels {
   MeanOverLabels(Value labels, ModelBuilder* m) : m(*m) {
     Builder& b = m->b();

@@ -41,7 +41,7 @@ absl::StatusOr<nlohmann::json> ReadConfiguration(NpzReader& reader, size_t membe
   return json;
 }
 
-// The first entry in which they differ, in alphabetical order.
+// The first entry that differs, in alphabetical order.
 absl::Status CheckConfiguration(const nlohmann::json& given, const nlohmann::json& wanted) {
   nlohmann::json all = wanted;
   all.update(given);
@@ -71,14 +71,14 @@ absl::StatusOr<Literal> ReadArray(NpzReader& reader, size_t member, const NamedS
   return AsType(array, wanted.shape.element_type());
 }
 
-// A checkpoint's members, by name.
+// The members of a checkpoint, by name.
 struct Archive {
   static absl::StatusOr<Archive> Open(absl::string_view bytes);
   absl::StatusOr<nlohmann::json> TakeConfiguration();
   absl::StatusOr<Literal> Take(const NamedShape& wanted);
 
   NpzReader reader;
-  absl::flat_hash_map<std::string, size_t> left;  // Not taken yet.
+  absl::flat_hash_map<std::string, size_t> left;  // Members that no array has taken.
 };
 
 absl::StatusOr<Archive> Archive::Open(absl::string_view bytes) {

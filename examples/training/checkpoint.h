@@ -1,7 +1,7 @@
-// The state of a training run in a file, to go on from.
+// The state of a training run in a file, from which the run can be resumed.
 //
-// A .npz archive: an array for each of the state's, by name, and "configuration.json", u8[bytes], JSON text that says of what
-// model they are. Every member has a check sum.
+// A .npz archive: one array per array of the state, by name, and "configuration.json", u8[bytes], JSON text
+// that describes the model. Every member has a checksum.
 #ifndef TOROID_EXAMPLES_TRAINING_CHECKPOINT_H_
 #define TOROID_EXAMPLES_TRAINING_CHECKPOINT_H_
 
@@ -24,25 +24,28 @@ struct NamedShape {
 struct Checkpoint {
   nlohmann::json configuration;  // An object.
   std::vector<std::string> names;
-  std::vector<Literal> arrays;  // By these names.
+  std::vector<Literal> arrays;  // In the order of `names`.
 };
 
-// Whatever happens meanwhile, the file is the old one or the new one, whole (ReplaceFileDurably).
+// Writes the file so that, whatever happens meanwhile, it is the old one or the new one, whole
+// (ReplaceFileDurably).
 // Errors: kUnavailable "PATH: why".
 absl::Status SaveCheckpoint(const std::string& path, const Checkpoint& checkpoint);
 
-// The checkpoint of a run with this configuration and these arrays, in their order; arrays named otherwise that begin with
-// one of `prefixes` come behind them.
-// Errors, each "PATH: ..." with what to do: kNotFound; kInvalidArgument for a file that is damaged or no checkpoint, another
-// configuration, an array that is missing, has another shape, or does not belong to the run.
+// Loads the checkpoint of a run with this configuration and these arrays, in their order. Other arrays whose
+// names begin with one of `prefixes` follow them.
+// Errors, each "PATH: ..." with what to do: kNotFound; kInvalidArgument for a file that is damaged or no
+// checkpoint, another configuration, or an array that is missing, has another shape, or does not belong to
+// the run.
 absl::StatusOr<Checkpoint> LoadCheckpoint(const std::string& path, const nlohmann::json& configuration,
                                           absl::Span<const NamedShape> arrays,
                                           absl::Span<const std::string> prefixes = {});
 
-// What is said of the model. Errors: those of LoadCheckpoint for a file that is damaged or no checkpoint.
+// The description of the model. Errors: those of LoadCheckpoint for a file that is damaged or no checkpoint.
 absl::StatusOr<nlohmann::json> LoadConfiguration(const std::string& path);
 
-// These arrays of a checkpoint, whatever else it holds. Errors: those of LoadCheckpoint, but for other configurations.
+// These arrays of a checkpoint; others are ignored. Errors: those of LoadCheckpoint, except for other
+// configurations.
 absl::StatusOr<std::vector<Literal>> LoadArrays(const std::string& path, absl::Span<const NamedShape> arrays);
 
 }  // namespace toroid

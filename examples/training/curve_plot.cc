@@ -30,7 +30,7 @@ std::vector<PlotPanel> WithContent(absl::Span<const PlotPanel> panels) {
   return kept;
 }
 
-// The line as a block of data $dP_L.
+// The line as gnuplot's data block $dP_L.
 std::string Data(const PlotLine& line, size_t panel, size_t number) {
   std::string text = absl::StrFormat("$d%d_%d << EOD\n", panel, number);
   for (size_t i = 0; i < line.y.size(); ++i) {

@@ -1,4 +1,4 @@
-// Learning curves as pictures.
+// Draws learning curves as pictures.
 #ifndef TOROID_EXAMPLES_TRAINING_CURVE_PLOT_H_
 #define TOROID_EXAMPLES_TRAINING_CURVE_PLOT_H_
 
@@ -15,11 +15,12 @@ namespace toroid {
 
 struct PlotLine {
   std::string title;
-  std::vector<double> x, y;  // Equally many.
-  bool points = false;       // With a mark at each point.
+  std::vector<double> x, y;  // Equally long.
+  bool points = false;       // Draws a mark at each point.
 };
 
-// A series of the curve, no points if it has none of this name; with smoothing over more than one step a line, else with marks.
+// A series of the curve; without points if the curve has none of this name. Smoothed over more than one step
+// it is a line, else it has marks.
 PlotLine CurveLine(const LearningCurve& curve, absl::string_view name, const std::string& title,
                    int64_t smoothing = 1);
 
@@ -29,10 +30,10 @@ struct PlotPanel {
   std::vector<PlotLine> lines;
 };
 
-// The panels as SVG, two a row. Errors: those of PlotSvg; kInvalidArgument if there is nothing to draw.
+// Draws the panels as SVG, two a row. Errors: those of PlotSvg; kInvalidArgument if there is nothing to draw.
 absl::Status PlotPanels(absl::Span<const PlotPanel> panels, const std::string& path);
 
-// What gnuplot is told. A panel without points is left out.
+// The script for gnuplot. A panel without points is left out.
 std::string PanelsScript(absl::Span<const PlotPanel> panels);
 
 }  // namespace toroid

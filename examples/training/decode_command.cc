@@ -76,9 +76,9 @@ void AddDecodeFlags(CLI::App& app, DecodeCommand* command) {
                  "Hypotheses of a sentence; 1: the most probable word at each step")
       ->capture_default_str()
       ->check(CLI::Range(1, 256));
-  CLI::Option* language =
-      app.add_option("--language", command->language, "Of the sentence, as in the table of held-out names")
-          ->needs(checkpoint);
+  CLI::Option* language = app.add_option("--language", command->language,
+                                         "Language of the sentence, as in the table of held-out names")
+                              ->needs(checkpoint);
   CLI::Option* sentence =
       app.add_option("--sentence", command->sentence, "What to translate; else held-out names")
           ->needs(checkpoint);

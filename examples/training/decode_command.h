@@ -1,4 +1,4 @@
-// `decode`: the flags, translating with a checkpoint, the prediction for a pod.
+// The command `decode`: its flags, translation with a checkpoint, the prediction for a pod.
 #ifndef TOROID_EXAMPLES_TRAINING_DECODE_COMMAND_H_
 #define TOROID_EXAMPLES_TRAINING_DECODE_COMMAND_H_
 
@@ -13,21 +13,21 @@ namespace toroid {
 
 struct DecodeCommand {
   std::string checkpoint, sentence, language;
-  int64_t devices = 0;  // 0: those it was trained on.
+  int64_t devices = 0;  // 0: as many as in training.
   int64_t names = 10;
   double length_power = 0.6;
   int threads = 0;
   bool predict = false;
-  DecodePredictionOptions prediction;  // Its beam is also that of translating.
+  DecodePredictionOptions prediction;  // Its beam is also used for translation.
   int width = 100;
 };
 
-// With checks of what goes together.
+// Adds the flags and checks of their combinations.
 void AddDecodeFlags(CLI::App& app, DecodeCommand* command);
 
 // Prints to standard output.
-// Errors: those of OpenSavedModel, MakeTaskDecoder, Translate and PredictDecoding; kInvalidArgument for a language that the
-// model was not trained on, with those that it was.
+// Errors: those of OpenSavedModel, MakeTaskDecoder, Translate and PredictDecoding; kInvalidArgument for a
+// language that the model was not trained on, with the languages that it was.
 absl::Status RunDecodeCommand(const DecodeCommand& command);
 
 }  // namespace toroid

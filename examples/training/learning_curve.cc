@@ -62,7 +62,7 @@ void LearningCurve::AddTo(Checkpoint* checkpoint) const {
 }
 
 absl::StatusOr<LearningCurve> LearningCurve::FromCheckpoint(const Checkpoint& checkpoint) {
-  constexpr double kMostSteps = 1e15;  // Whole numbers of doubles.
+  constexpr double kMostSteps = 1e15;  // Doubles up to here hold whole numbers exactly.
   LearningCurve curve;
   for (size_t i = 0; i < checkpoint.names.size(); ++i) {
     if (!absl::StartsWith(checkpoint.names[i], kPrefix)) continue;

@@ -1,4 +1,4 @@
-// What was measured during a training run: numbers by step.
+// The measurements of a training run: numbers by step.
 #ifndef TOROID_EXAMPLES_TRAINING_LEARNING_CURVE_H_
 #define TOROID_EXAMPLES_TRAINING_LEARNING_CURVE_H_
 
@@ -23,17 +23,17 @@ class LearningCurve {
     std::vector<Point> points;  // Ascending by step.
   };
 
-  // A later value for the same step replaces the earlier one. Requires: no series has a point at a later step.
+  // A second value for the same step replaces the first. Requires: no series has a point at a later step.
   void Add(absl::string_view name, int64_t step, double value);
 
   const std::vector<Series>& series() const { return series_; }
-  // Null if there is none of this name.
+  // Null if no series has this name.
   const Series* Find(absl::string_view name) const;
 
-  // A row for each step, a column for each series; empty where it has no value. Nine digits.
+  // One row per step, one column per series; empty where a series has no value. Nine digits.
   std::string ToTsv() const;
 
-  // As arrays "curve.NAME", f64[points,2], of a checkpoint, and back.
+  // Stores the curve as arrays "curve.NAME", f64[points,2], of a checkpoint, and reads it back.
   static constexpr absl::string_view kPrefix = "curve.";
   void AddTo(Checkpoint* checkpoint) const;
   // Errors: kInvalidArgument for arrays of another form.
@@ -43,7 +43,7 @@ class LearningCurve {
   std::vector<Series> series_;
 };
 
-// Each value the mean of those of its step and up to `window` - 1 steps before.
+// Replaces each value by the mean of it and of up to `window` - 1 values before it.
 LearningCurve::Series Smoothed(const LearningCurve::Series& series, int64_t window);
 
 }  // namespace toroid

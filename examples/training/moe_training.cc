@@ -12,7 +12,7 @@
 namespace toroid {
 namespace {
 
-// Everything that a run depends on but the number of its steps and its threads.
+// Everything that a run depends on except the number of its steps and its threads.
 nlohmann::json Configuration(const MoeTrainingOptions& options, const std::string& origin,
                              const TranslationTask& sentences) {
   const MoeTransformerConfig& model = options.model;
@@ -76,7 +76,7 @@ MoeTrainingOptions SmallMoeTraining(int64_t experts) {
   model.hidden = 128;
   model.heads = 4;
   model.head_dim = 8;
-  // Runs are too short to learn the names by heart.
+  // No dropout or label smoothing: runs are too short to learn the names by heart.
   model.dropout = model.label_smoothing = 0;
   options.adafactor.rate = 2;
   model.aux_weight = 0.02;

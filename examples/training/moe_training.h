@@ -1,4 +1,4 @@
-// The MoE Transformer of examples/moe, small, learning to translate names of examples/data.
+// Trains a small MoE Transformer of examples/moe to translate the names of examples/data.
 #ifndef TOROID_EXAMPLES_TRAINING_MOE_TRAINING_H_
 #define TOROID_EXAMPLES_TRAINING_MOE_TRAINING_H_
 
@@ -17,42 +17,44 @@
 namespace toroid {
 
 struct MoeTrainingOptions {
-  // Sizes, groups and rates; vocabularies, padding and length are made to fit the task.
+  // Sizes, groups and rates; vocabularies, padding and length are set from the task.
   MoeTransformerConfig model;
   AdafactorOptions adafactor;
   TaskOptions task;
-  TrainerOptions trainer;  // Its devices are the model's.
+  TrainerOptions trainer;  // Its devices are set from the model.
   int64_t held_out_batches = 8;
-  std::string names = "auto";  // "iso-codes", "made-up", or the first where it is there.
+  std::string names = "auto";  // "iso-codes", "made-up", or the first if it is installed.
 };
 
-// A model of about a million weights with this many experts: 4 layers, 2 of them with experts; a step has the same sentences and
-// the same work per token whatever the experts are.
+// A model of about a million weights with this many experts: 4 layers, 2 of them with experts. The sentences
+// of a step and the work per token do not depend on the number of experts.
 MoeTrainingOptions SmallMoeTraining(int64_t experts);
 
 class MoeTraining {
  public:
-  // `says`: what one should know of where the sentences are from; a line or none.
-  // Errors: those of TranslationTask, BuildTrainingStep, Trainer; kNotFound without the sentences asked for.
+  // `says`: a line for the user about the source of the sentences, or empty.
+  // Errors: those of TranslationTask, BuildTrainingStep, Trainer; kNotFound if the sentences asked for are
+  // not installed.
   static absl::StatusOr<std::unique_ptr<MoeTraining>> Create(const MoeTrainingOptions& options,
                                                              std::string* says);
 
   const TranslationTask& task() const { return *task_; }
   const MoeTransformerConfig& config() const { return options_.model; }
   Trainer& trainer() { return *trainer_; }
-  // Elements of all weights.
+  // Number of elements of all weights.
   int64_t NumWeights() const { return num_weights_; }
-  // Valid while this lives.
+  // Valid as long as this object lives.
   TrainingData Data() const;
 
-  // The mean cross entropy of held-out sentences of some languages, first to last, among those of others.
+  // The mean cross entropy of the held-out sentences of languages `first` to `last`, in batches with the
+  // others.
   struct LanguagesLoss {
     int first = 0, last = 0;
     double training_sentences = 0;  // Per language, geometric mean.
     double cross_entropy = 0;
-    bool any = false;  // Whether there was a name of these languages in what was looked at.
+    bool any = false;  // Whether the batches had a name of these languages.
   };
-  // `parts` parts of the languages, in their order: most sentences first.
+  // Splits the languages into `parts` parts, in their order: most sentences first.
   absl::StatusOr<std::vector<LanguagesLoss>> LossByLanguages(int parts, int64_t batches);
 
  private:

@@ -4,7 +4,7 @@
     pip install jax
     replay_step.py DIR
 
-XLA compiles the same module for the CPU and gets the same arguments; what it gives of the state is what it gets next.
+XLA compiles the same module for the CPU and gets the same arguments; each step starts from the state that XLA returned.
 Prints a line for each step; exit status 1 if a loss is off by more than 1e-3 of it.
 """
 import os
@@ -21,7 +21,7 @@ from jax.extend import core
 
 
 def load_program(path):
-    """The module as a function of its parameters, in order, that gives the elements of its result."""
+    """The module as a function from its parameters, in order, to the elements of its result."""
     with open(path, 'rb') as file:
         text = xla_client._xla.mlir.hlo_to_stablehlo(module_of(file.read()))
     with mlir.make_ir_context():

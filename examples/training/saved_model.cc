@@ -17,7 +17,7 @@ namespace {
 
 constexpr absl::string_view kTrainOne = "give a checkpoint of `moe_transformer --train`";
 
-// Reads numbers of a configuration; the first error is kept.
+// Reads numbers of a configuration; keeps the first error.
 class ConfigurationReader {
  public:
   explicit ConfigurationReader(const nlohmann::json& json) : json_(json) {}
@@ -72,7 +72,7 @@ class ConfigurationReader {
   absl::Status status_;
 };
 
-// Sizes of weights alone, so that nothing large is built for what the file does not hold.
+// Rejects a model with more weights than a file can hold, so that nothing large is built in vain.
 absl::Status CheckSize(const MoeTransformerConfig& model) {
   const double m = static_cast<double>(model.model), h = static_cast<double>(model.hidden);
   const double layers = static_cast<double>(model.layers);
@@ -82,7 +82,7 @@ absl::Status CheckSize(const MoeTransformerConfig& model) {
   const double experts =
       static_cast<double>(model.moe_layers()) * 2 * m * h * static_cast<double>(model.experts);
   const double weights = tables + layers * attention + experts;
-  constexpr double kMost = 0x1p29;  // What an archive of 2 GiB holds.
+  constexpr double kMost = 0x1p29;  // The capacity of an archive of 2 GiB.
   if (weights <= kMost) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("configuration.json: a model of ", weights,
                                                  " weights, more than a checkpoint holds; ", kTrainOne));

@@ -1,4 +1,4 @@
-// The model and the sentences of a training run, from its checkpoint alone.
+// Restores the model and the sentences of a training run from its checkpoint alone.
 #ifndef TOROID_EXAMPLES_TRAINING_SAVED_MODEL_H_
 #define TOROID_EXAMPLES_TRAINING_SAVED_MODEL_H_
 
@@ -19,9 +19,10 @@ struct SavedModel {
   std::unique_ptr<TranslationTask> task;
 };
 
-// path: a checkpoint, or a folder with one, NAME.npz.
-// Errors, each "PATH: ..." with what to do: kNotFound if there is none, or the sentences are not here; kInvalidArgument for a
-// file that is damaged, no checkpoint of `moe_transformer --train`, or trained on other sentences than are here.
+// path: a checkpoint NAME.npz, or a folder with one.
+// Errors, each "PATH: ..." with what to do: kNotFound if there is no checkpoint or the sentences are not
+// installed; kInvalidArgument for a file that is damaged, is no checkpoint of `moe_transformer --train`, or
+// was trained on other sentences than are installed.
 absl::StatusOr<SavedModel> OpenSavedModel(const std::string& path);
 
 // The weights of the checkpoint. Errors: those of LoadArrays and BeamDecoder::SetWeights, "PATH: ...".

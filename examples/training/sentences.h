@@ -1,4 +1,4 @@
-// Which sentences there are to train on.
+// Finds the sentences to train on.
 #ifndef TOROID_EXAMPLES_TRAINING_SENTENCES_H_
 #define TOROID_EXAMPLES_TRAINING_SENTENCES_H_
 
@@ -11,12 +11,12 @@
 
 namespace toroid {
 
-// names: "iso-codes", "made-up" (from the seed), or "auto", the first where it is there. `says`: a line, if another kind is
-// taken than one might expect.
+// names: "iso-codes", "made-up" (from the seed), or "auto": the first if it is installed. `says`: a line for
+// the user if the kind taken may be unexpected.
 // Errors: those of FindIsoNames and ReadIsoNames.
 absl::StatusOr<Corpus> ReadSentences(absl::string_view names, uint64_t seed, std::string* says);
 
-// The sentences whose Corpus::origin this was. Errors: kNotFound if they are not here.
+// The sentences with this Corpus::origin. Errors: kNotFound if they are not installed.
 absl::StatusOr<Corpus> SentencesFrom(absl::string_view origin, uint64_t seed);
 
 }  // namespace toroid

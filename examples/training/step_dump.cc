@@ -26,7 +26,7 @@ absl::Status WriteArrays(const std::vector<Literal>& arrays, const std::vector<s
   return WriteFile(path, *bytes);
 }
 
-// The program for one device: nothing says how it might be cut.
+// The program for one device, without shardings.
 std::unique_ptr<Module> WithoutShardings(const Module& module) {
   std::unique_ptr<Module> single = CloneModule(module);
   single->config().num_partitions = 1;

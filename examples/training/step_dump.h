@@ -1,8 +1,8 @@
-// A training run's first steps as files, for other compilers to repeat (replay_step.py).
+// Writes the first steps of a training run to files, for other compilers to repeat (replay_step.py).
 //
 //   step.hlo.pb     the step's program, for one device
-//   state.npz       the state it begins with, in the order of the parameters
-//   inputs_K.npz    seed and inputs of step K, behind the state
+//   state.npz       the initial state, in the order of the parameters
+//   inputs_K.npz    seed and inputs of step K, the parameters after the state
 //   losses.tsv      the losses of these steps
 #ifndef TOROID_EXAMPLES_TRAINING_STEP_DUMP_H_
 #define TOROID_EXAMPLES_TRAINING_STEP_DUMP_H_
@@ -17,12 +17,12 @@
 
 namespace toroid {
 
-// All but the losses, of the next `steps` steps. The folder is made if it is not there.
+// Writes everything except the losses, for the next `steps` steps. Creates the folder if it does not exist.
 // Errors: those of Trainer::Save and of writing.
 absl::Status DumpSteps(const Trainer& trainer, const TrainingData& data, int64_t steps,
                        const std::string& folder);
 
-// The series of this name, of the first `steps` steps.
+// Writes the first `steps` values of the series `name`.
 absl::Status DumpLosses(const LearningCurve& curve, const std::string& name, int64_t steps,
                         const std::string& folder);
 

@@ -65,7 +65,7 @@ absl::Status WriteCurves(const LearningCurve& curve, const std::string& path) {
   return PlotPanels(panels, path);
 }
 
-// Held-out names, decoded on the mesh, and how good that is.
+// Decodes held-out names on the mesh, and measures the quality.
 absl::Status DecodeNames(MoeTraining& training, BeamDecoder& decoder, int64_t beam) {
   const TranslationTask& task = training.task();
   const Stopwatch stopwatch;
@@ -136,23 +136,25 @@ void AddTrainFlags(CLI::App& app, TrainCommand* command) {
       ->group(group)
       ->needs(train);
   number("--evaluate_every", command->loop.evaluate_every,
-         "Steps from one look at held-out names to the next; 0: at the end", 0, kMost);
-  number("--beam", command->beam, "Hypotheses of each held-out name that is decoded at the end; 0: none are",
-         0, 64);
-  number("--report_every", command->loop.report_every, "Steps from line to line; 0: at the end", 0, kMost);
+         "Steps between evaluations on held-out names; 0: only at the end", 0, kMost);
+  number("--beam", command->beam, "Hypotheses of each held-out name decoded at the end; 0: decode none", 0,
+         64);
+  number("--report_every", command->loop.report_every, "Steps between printed lines; 0: only at the end", 0,
+         kMost);
   CLI::Option* checkpoint = app.add_option("--checkpoint", command->loop.checkpoint,
-                                           "An .npz file to save the state to, whole at every moment")
+                                           "An .npz file to save the state to; it is replaced as a whole")
                                 ->group(group)
                                 ->needs(train);
-  app.add_option("--save_every", command->loop.save_every, "Steps from save to save; 0: at the end")
+  app.add_option("--save_every", command->loop.save_every, "Steps between saves; 0: only at the end")
       ->capture_default_str()
       ->check(CLI::Range(int64_t{0}, kMost))
       ->group(group)
       ->needs(checkpoint);
-  CLI::Option* resume = app.add_flag("--resume", command->loop.resume,
-                                     "Go on from the checkpoint, to the same bits as without a stop")
-                            ->group(group)
-                            ->needs(checkpoint);
+  CLI::Option* resume =
+      app.add_flag("--resume", command->loop.resume,
+                   "Continue from the checkpoint; the results have the same bits as without a stop")
+          ->group(group)
+          ->needs(checkpoint);
   app.add_option(
          "--dump_step", command->dump_step,
          "Write the step's program, the state and the inputs of ten steps to this folder, for replay_step.py to repeat by "
@@ -178,8 +180,8 @@ absl::Status RunTrainCommand(const TrainCommand& command) {
   PrintModel(*training);
   std::printf("step's program built, differentiated and partitioned in %.2f s\n", making.Seconds());
   std::fflush(stdout);
-  std::unique_ptr<BeamDecoder>
-      decoder;  // Made first, so that flags that fit no decoder are told before training.
+  // Made first, so that an error in the decoder's flags is found before training.
+  std::unique_ptr<BeamDecoder> decoder;
   if (command.beam > 0) {
     ASSIGN_OR_RETURN(decoder, MakeTaskDecoder(training->task(), training->config(), {.beam = command.beam},
                                               kNamesAtATime, command.options.trainer.threads));

@@ -15,7 +15,7 @@
 namespace toroid {
 namespace {
 
-// What a draw is for.
+// Purposes of random draws, used as counters.
 enum : uint64_t { kFresh, kStep };
 
 const NamedShape& StepsArray() {
@@ -30,7 +30,7 @@ Literal Draw(const TrainedArray& array, uint64_t seed) {
   for (T& value : literal.mutable_data<T>()) {
     double x = array.mean;
     if (array.stddev != 0) {
-      // Box and Muller; 1 - u is above 0.
+      // Box and Muller's method; 1 - u is above 0.
       const double radius = std::sqrt(-2 * std::log(1 - random.Uniform()));
       x += array.stddev * radius * std::cos(2 * std::numbers::pi * random.Uniform());
     }
@@ -48,7 +48,7 @@ absl::StatusOr<std::unique_ptr<MeshProgram>> MakeProgram(const Module& module, i
   return MeshProgram::Create(**partitioned, module);
 }
 
-// The arrays of a result behind the first `skipped`.
+// The arrays of a result after the first `skipped`.
 absl::StatusOr<Metrics> CollectMetrics(const MeshProgram& program, absl::Span<const MeshValue> results,
                                        int skipped, const std::vector<std::string>& names) {
   Metrics metrics;

@@ -1,7 +1,7 @@
 // Trains any program that is a training step, on a simulated mesh.
 //
-// The step takes the state, a seed and inputs, and gives the state after the step and metrics. It is partitioned once; the
-// state stays on the mesh from step to step.
+// The step takes the state, a seed and inputs, and returns the state after the step and metrics. It is
+// partitioned once; the state stays on the mesh between steps.
 #ifndef TOROID_EXAMPLES_TRAINING_TRAINER_H_
 #define TOROID_EXAMPLES_TRAINING_TRAINER_H_
 
@@ -25,17 +25,18 @@ namespace toroid {
 struct TrainedArray {
   std::string name;
   Shape shape;
-  // What a fresh array is drawn from: a normal distribution; `mean` where stddev is 0.
+  // A new array is drawn from this normal distribution; if stddev is 0, all elements are `mean`.
   double mean = 0, stddev = 0;
 };
 
 struct TrainingProgram {
-  nlohmann::json configuration;  // An object that says which model it is; kept in checkpoints.
+  nlohmann::json configuration;  // An object that identifies the model; kept in checkpoints.
   // Parameters: the state, u32[] seed, inputs. Result: a tuple of the state after the step and the metrics.
   std::unique_ptr<Module> step;
   std::vector<TrainedArray> state;
   std::vector<std::string> metrics;
-  // May be null. Parameters: state arrays of these numbers, inputs. Result: a tuple of these metrics.
+  // May be null. Parameters: the state arrays with the numbers `evaluation_state`, then inputs. Result: a
+  // tuple of `evaluation_metrics`.
   std::unique_ptr<Module> evaluation;
   std::vector<int> evaluation_state;
   std::vector<std::string> evaluation_metrics;
@@ -44,15 +45,15 @@ struct TrainingProgram {
 struct TrainerOptions {
   int64_t devices = 1;
   uint64_t seed = 1;
-  int threads = 0;  // 0: those of the machine.
+  int threads = 0;  // 0: one per processor.
 };
 
-// Values of a step's metrics, by their names.
+// Values of a step's metrics, by name.
 struct Metrics {
   std::vector<std::string> names;
   std::vector<Literal> values;
 
-  // Null if there is none of this name.
+  // Null if no metric has this name.
   const Literal* Find(absl::string_view name) const;
 };
 
@@ -63,25 +64,25 @@ class Trainer {
   static absl::StatusOr<std::unique_ptr<Trainer>> Create(TrainingProgram program,
                                                          const TrainerOptions& options);
 
-  // Fresh arrays, drawn from the seed and their names; step 0.
+  // Sets new arrays, drawn from the seed and their names; step 0.
   absl::Status Start();
-  // Those of a checkpoint that LoadCheckpoint(.., configuration(), arrays()) gave, and its step.
+  // Sets the arrays and the step of a checkpoint that LoadCheckpoint(.., configuration(), arrays()) returned.
   absl::Status Restore(const Checkpoint& checkpoint);
   // Errors: those of Executor::Run.
   absl::StatusOr<Checkpoint> Save() const;
 
-  // The next step, with these inputs. Errors: kInvalidArgument for other shapes; those of Executor::Run, after which there is
-  // no state until Start or Restore.
+  // Runs the next step with these inputs. Errors: kInvalidArgument for other shapes; those of Executor::Run,
+  // after which there is no state until Start or Restore.
   absl::StatusOr<Metrics> Step(absl::Span<const Literal> inputs);
   absl::StatusOr<Metrics> Evaluate(absl::Span<const Literal> inputs);
 
   int64_t steps_done() const { return steps_done_; }
   const TrainingProgram& program() const { return program_; }
-  // u32[]: the seed that a step, 0 and on, is given.
+  // u32[]: the seed of step `step`; the first step is 0.
   Literal SeedOfStep(int64_t step) const;
   bool can_evaluate() const { return evaluation_ != nullptr; }
   const nlohmann::json& configuration() const { return program_.configuration; }
-  // What a checkpoint holds: the state, and how many steps it took.
+  // The arrays of a checkpoint: the state, and the number of steps done.
   std::vector<NamedShape> arrays() const;
 
  private:
@@ -100,7 +101,7 @@ class Trainer {
   int64_t steps_done_ = 0;
 };
 
-// A fresh array. Errors: kInvalidArgument for element types that are not drawn.
+// A new array. Errors: kInvalidArgument for element types that cannot be drawn.
 absl::StatusOr<Literal> FreshArray(const TrainedArray& array, uint64_t seed);
 
 }  // namespace toroid

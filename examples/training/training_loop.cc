@@ -35,7 +35,7 @@ void Record(const Metrics& metrics, absl::string_view prefix, int64_t step, Lear
   }
 }
 
-// "step 100  loss 2.31  held_out_loss 2.4": the last values of series, that of the loss first.
+// "step 100  loss 2.31  held_out_loss 2.4": the last values of the series, the loss first.
 std::string Line(const LearningCurve& curve, const LoopOptions& options, int64_t step,
                  double steps_per_second) {
   std::string line = absl::StrFormat("step %6d", step);
@@ -123,7 +123,7 @@ absl::StatusOr<Metrics> EvaluateAll(Trainer& trainer, absl::Span<const std::vect
       mean = metrics;
       for (const Literal& value : mean.values) sums.emplace_back(value.shape().NumElements());
     }
-    if (!(w > 0)) continue;  // Means over nothing.
+    if (!(w > 0)) continue;  // The mean is over nothing.
     total += w;
     for (size_t i = 0; i < sums.size(); ++i) {
       if (metrics.values[i].shape().element_type() != xla::F32) continue;

@@ -1,4 +1,4 @@
-// Step after step: measures, reports, evaluates, saves.
+// Runs training steps: measures, reports, evaluates, saves.
 #ifndef TOROID_EXAMPLES_TRAINING_TRAINING_LOOP_H_
 #define TOROID_EXAMPLES_TRAINING_TRAINING_LOOP_H_
 
@@ -17,39 +17,40 @@
 namespace toroid {
 
 struct TrainingData {
-  // The inputs of a step, 0 and on: by the step alone, so that a run that is resumed sees what it would have seen.
+  // The inputs of a step; the first step is 0. They depend on the step alone, so a resumed run sees the same
+  // inputs as an uninterrupted one.
   std::function<std::vector<Literal>(int64_t step)> training;
   // Inputs of evaluations.
   std::vector<std::vector<Literal>> held_out;
 };
 
 struct LoopOptions {
-  int64_t steps = 1000;           // In all, those before a resumption included.
-  int64_t evaluate_every = 100;   // Steps; 0: never. At the end in any case.
-  int64_t report_every = 50;      // The same.
-  int64_t save_every = 100;       // The same.
-  std::string checkpoint;         // A file; none if empty.
-  bool resume = false;            // Goes on from the checkpoint.
-  std::string loss = "loss";      // The metric that must stay finite, and that is shown.
-  std::string weight = "tokens";  // The metric that evaluations are weighted by, if there is one.
+  int64_t steps = 1000;                            // In all, including those before a resumption.
+  int64_t evaluate_every = 100;                    // Steps; 0: never. The end is always evaluated.
+  int64_t report_every = 50;                       // Likewise.
+  int64_t save_every = 100;                        // Likewise.
+  std::string checkpoint;                          // A file; none if empty.
+  bool resume = false;                             // Continues from the checkpoint.
+  std::string loss = "loss";                       // The metric that is shown, and that must stay finite.
+  std::string weight = "tokens";                   // The metric that weights evaluations, if it exists.
   std::function<void(const std::string&)> report;  // Gets lines; may be empty.
-  std::vector<std::string> reported;               // Series that lines tell, beside the loss; all if empty.
+  std::vector<std::string> reported;               // Series shown in lines, beside the loss; all if empty.
 };
 
-// Trains from wherever `trainer` is. The curve has, for each metric that is a scalar, its value after every step and, as
-// held_out_NAME, its mean over evaluations; of a metric f32[R,C] of shares, as NAME_peak, what LoadPeak says.
-// A bar is shown on a terminal.
-// Errors: those of Trainer, LoadCheckpoint, SaveCheckpoint; kAlreadyExists if a checkpoint is there that is not resumed;
-// kDataLoss "step 12: loss is nan ..." (the last checkpoint stays).
+// Trains from the trainer's current step. The curve has, for each scalar metric, its value after every step
+// and, as held_out_NAME, its mean over evaluations; for a metric f32[R,C] of shares it has LoadPeak as
+// NAME_peak. Shows a bar on a terminal.
+// Errors: those of Trainer, LoadCheckpoint, SaveCheckpoint; kAlreadyExists if a checkpoint exists and is not
+// resumed; kDataLoss "step 12: loss is nan ..." (the last checkpoint stays).
 absl::StatusOr<LearningCurve> RunTraining(Trainer& trainer, const TrainingData& data,
                                           const LoopOptions& options);
 
-// The means of the metrics over these inputs, weighted.
+// The weighted means of the metrics over these inputs.
 absl::StatusOr<Metrics> EvaluateAll(Trainer& trainer, absl::Span<const std::vector<Literal>> inputs,
                                     const std::string& weight);
 
-// How much the most loaded of C experts has, as a multiple of an even share: the mean over rows of C * max / sum.
-// 1 where all have the same, C where one has all.
+// The load of the most loaded of C experts, as a multiple of an even share: the mean over rows of C * max /
+// sum. 1 if all have the same load, C if one has all.
 double LoadPeak(const Literal& shares);
 
 }  // namespace toroid

@@ -46,8 +46,7 @@ absl::Status MovePieces(const OpCall& call,
 StridedLoop OneRun(int64_t bytes);
 
 // Every member j of a group gets from every member i `outer` runs of `run` bytes:
-//   out_j[i * out_step + o * out_stride, + run) = in_i[j * in_step + o * in_stride, + run),   o = 0 .. outer
-//   - 1
+//   out_j[i * out_step + o * out_stride, + run) = in_i[j * in_step + o * in_stride, + run), 0 <= o < outer
 // all-gather of pieces: in_step = 0, so all members get the same; all-to-all: in_step = out_step = a block.
 struct Exchange {
   const std::vector<std::vector<int64_t>>& groups;  // Places, in group order.

@@ -22,7 +22,8 @@ struct GroupCache : KernelCache {
 
 absl::Status CheckNotLifted(const OpCall& call) {
   if (!call.mesh().lifted) return absl::OkStatus();
-  return absl::UnimplementedError("a collective inside a computation over elements");
+  return absl::UnimplementedError(
+      "a collective in a computation that is applied to single elements, such as a reducer");
 }
 
 // The place of each active device, by device.

@@ -217,7 +217,8 @@ absl::StatusOr<std::vector<int64_t>> TargetsOf(const OpCall& call) {
 
 absl::Status CheckNotLifted(const OpCall& call) {
   if (!call.mesh().lifted) return absl::OkStatus();
-  return absl::UnimplementedError("a transfer inside a computation over elements");
+  return absl::UnimplementedError(
+      "a transfer in a computation that is applied to single elements, such as a reducer");
 }
 
 // Zeros on every device.
@@ -235,7 +236,7 @@ absl::Status Zeros(const OpCall& call, const Shape& shape, MeshBuffer* result) {
 }
 
 struct Message {
-  int64_t place, target;         // Of the sender; the receiving device.
+  int64_t place, target;         // The sender's place; the receiving device.
   int source_rank, target_rank;  // Ranks of the sender and of the target.
   MeshBuffer value;              // Set on the target's rank.
 };

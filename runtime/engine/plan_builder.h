@@ -24,7 +24,7 @@ class PlanBuilder {
   absl::Status AddSteps(const Computation& computation, int depth, Plan& plan);
 
   std::vector<std::unique_ptr<Plan>> plans_;   // By computation index.
-  std::unique_ptr<SideEffects> side_effects_;  // Of the whole module.
+  std::unique_ptr<SideEffects> side_effects_;  // The whole module's.
 };
 
 }  // namespace toroid

@@ -27,8 +27,8 @@ int64_t LargestPrimeFactor(int64_t n) {
 }
 
 // Transforms lines of one length in O(n log n): by Eigen, or, if the length has a large prime factor, by
-// convolution with a chirp, at a length that is a power of two (Bluestein, 1970). With w(k) = exp(i pi k^2 /
-// n),
+// convolution with a chirp, at a length that is a power of two (Bluestein, 1970):
+//   w(k) = exp(i pi k^2 / n)
 //   X(k) = conj(w(k)) sum_j (x(j) conj(w(j))) w(k - j).
 class LineTransform {
  public:

@@ -89,7 +89,9 @@ absl::Status ExecuteAddDependency(OpCall& call) {
 
 absl::Status ExecuteDeviceId(OpCall& call) {
   const MeshContext& mesh = call.mesh();
-  if (mesh.lifted) return absl::UnimplementedError("device numbers inside a computation over elements");
+  if (mesh.lifted)
+    return absl::UnimplementedError(
+        "device numbers in a computation that is applied to single elements, such as a reducer");
   const int64_t partitions = mesh.num_partitions;
   const bool partition = call.opcode() == Opcode::kPartitionId;
   const bool uniform = (partition ? partitions : mesh.num_replicas) == 1 || mesh.num_active == 1;

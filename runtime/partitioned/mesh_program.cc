@@ -31,7 +31,7 @@ bool CutAlike(const HloSharding& a, const HloSharding& b, const Shape& global, i
 
 absl::Status DoNotBelongTogether(const Module& module) {
   return absl::InvalidArgumentError(
-      absl::StrCat(module.entry()->name(), ": the partitioned module is not that of the module given"));
+      absl::StrCat(module.entry()->name(), ": the partitioned module was not made from this module"));
 }
 
 }  // namespace

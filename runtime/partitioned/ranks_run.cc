@@ -192,7 +192,7 @@ absl::Status CollectResult(Transport& transport, int64_t devices, MeshBuffer* bu
     }
     if (!same) {
       return absl::InternalError(absl::StrCat("rank ", rank,
-                                              " holds another form of the result than rank 0; "
+                                              " has a result of another structure than rank 0; "
                                               "this is a defect of the runtime"));
     }
     std::vector<Transport::Ticket> tickets;

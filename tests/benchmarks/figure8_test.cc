@@ -1,5 +1,5 @@
-// Figure 8 of GShard as //benchmarks:figure8_breakdown prints it. Bounds are what is reached, rounded up: a change that
-// makes errors grow fails here.
+// Figure 8 of GShard as //benchmarks:figure8_breakdown prints it. Bounds are the errors reached, rounded up,
+// so that a change that makes errors grow fails here.
 #include <cmath>
 
 #include "benchmarks/figure8_model.h"
@@ -38,13 +38,13 @@ TEST_F(Figure8Test, ShareOfAllToAllIsWithinThreePoints) {
   }
 }
 
-// The paper's text leaves room for 1,668 us in no bar at 2,048 experts, and for 665 at 128.
+// By the paper's text 1,668 us are in no bar at 2,048 experts, and at most 665 us at 128.
 TEST_F(Figure8Test, WhatIsInNoBarIsATenthMoreThanThePaperLeavesRoomForAtMost) {
   EXPECT_LE(figure_->other_us[0], 735);
   EXPECT_LE(figure_->other_us[2], 1740);
 }
 
-// Nothing is lost between the program and its bars.
+// All of the program's time is in a bar or in `other_us`.
 TEST_F(Figure8Test, CountingPositionsByProductsChangesThatBarAlone) {
   ASSERT_OK_AND_ASSIGN(const Figure8 products, SimulateFigure8({kFigure8SequenceLength, true}));
   for (size_t bar = 0; bar < products.bars.size(); ++bar) {

@@ -1,5 +1,5 @@
 // BUILD: data = ["//tests/corpus:tpu_v3"]
-// Steps that do not fit: what the compiler makes twice is made twice here, for about as long.
+// Steps that do not fit: our rematerialized values and their time are near those of Google's compiler.
 #include "benchmarks/rematerialization_model.h"
 
 #include <cmath>

@@ -13,7 +13,7 @@ TEST(Table4Test, ExponentsAreThePapers) {
   for (const Table4Row& row : rows) {
     SCOPED_TRACE(row.op + ", " + row.grows + " grows");
     ASSERT_EQ(row.points.size(), 8u);
-    // Two slots an expert are padded to a tile, eight are not.
+    // Two slots per expert are padded to a tile, eight are not.
     const bool is_padded = row.op == "Einsum GSEC,GSM->EGCM",
                fills_tiles = row.op == "the same, larger groups";
     EXPECT_NEAR(Exponent(row, &Table4Point::compute_seconds), row.paper_compute,

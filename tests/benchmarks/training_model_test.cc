@@ -1,6 +1,6 @@
 // BUILD: size = "medium"
-// Training steps of GShard's largest models as //benchmarks:table3_throughput and :figure7_memory print them. Bounds are what
-// is reached, rounded up: a change that makes errors grow fails here.
+// Training steps of GShard's largest models as //benchmarks:table3_throughput and :figure7_memory print them.
+// Bounds are the errors reached, rounded up, so that a change that makes errors grow fails here.
 #include "benchmarks/training_model.h"
 
 #include <cmath>
@@ -18,7 +18,7 @@ TEST(TrainingModelTest, StepsThatComputeLayersAgainAreAsFastAsPublished) {
   ASSERT_OK_AND_ASSIGN(const SimulatedTraining kept,
                        SimulateTraining({.experts = 2048, .layers = 36, .remat = Remat::kNone}));
   EXPECT_NEAR(StepsPerSecond(again) / 0.72, 1, 0.083);
-  // What is computed again, the all-to-alls among it, is what the step takes longer.
+  // The step takes longer by the time of recomputed values, including their all-to-alls.
   EXPECT_NEAR(again.recomputed_share,
               1 - (1 - kept.recomputed_share) * kept.step_seconds / again.step_seconds, 0.01);
   EXPECT_GT(again.recomputed_share, 0.2);

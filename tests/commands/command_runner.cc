@@ -37,7 +37,7 @@ Outcome RunShell(const std::string& command) {
   Outcome outcome;
   const int status =
       std::system(absl::StrCat("{ ", command, "\n} >", out, " 2>", err, " </dev/null").c_str());
-  // The shell reports a signal as 128 and more.
+  // The shell reports a signal as 128 plus its number.
   outcome.exit = WIFEXITED(status) && WEXITSTATUS(status) < 128 ? WEXITSTATUS(status) : -1;
   outcome.out = Content(out);
   outcome.err = Content(err);
@@ -45,7 +45,7 @@ Outcome RunShell(const std::string& command) {
 }
 
 std::string MpiFolder() {
-  // Short: sockets have names of at most 107 characters.
+  // Short, because socket names have at most 107 characters.
   static const class Folder {
    public:
     Folder() { TOROID_CHECK(mkdtemp(path_) != nullptr, "no folder in /tmp"); }

@@ -1,4 +1,4 @@
-// Runs a built command as a user would: through the shell, from the runfiles folder.
+// Runs a built command as a user does: through the shell, from the runfiles folder.
 #ifndef TOROID_TESTS_COMMANDS_COMMAND_RUNNER_H_
 #define TOROID_TESTS_COMMANDS_COMMAND_RUNNER_H_
 
@@ -13,13 +13,13 @@ struct Outcome {
   int64_t ErrorLines() const;
 };
 
-// `command`: as typed, with its arguments; standard input is empty unless redirected in it.
+// `command`: a command line; standard input is empty unless the line redirects it.
 Outcome RunShell(const std::string& command);
 
-// "mpirun ... ", to be followed by "-n 4 COMMAND". Its files lie in a folder of this process: runs in sandboxes count their
-// processes alike, and Open MPI tells runs apart by these numbers.
+// "mpirun ... ", to be followed by "-n 4 COMMAND". Its files are in a folder of this process: sandboxed runs
+// can have equal process numbers, by which Open MPI tells runs apart.
 std::string Mpirun();
-// What sets that folder for a command that joins Open MPI without mpirun.
+// Environment settings that select this folder for a command that joins Open MPI without mpirun.
 std::string MpiFolder();
 
 // A path in the test's own folder.

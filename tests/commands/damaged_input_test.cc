@@ -1,5 +1,5 @@
-// Truncated and bit-flipped inputs: every command ends by itself, with status 0 or 1, and says in one line
-// what is wrong. Fixed seeds.
+// Truncated and bit-flipped inputs: every command ends by itself, with status 0 or 1, and describes the error
+// in one line. Fixed seeds.
 // BUILD: size = "medium"
 // BUILD: data = ["//hlo:hlo-convert", "//partitioner:hlo-partition", "//runtime:hlo-run", "//tests/corpus:jax"]
 // BUILD: shard_count = 2
@@ -25,8 +25,8 @@ std::string Input(const char* name) {
   return *std::move(bytes);
 }
 
-// Address space is bounded, so that an allocation in proportion to a damaged number fails the test; not under
-// the address sanitizer, which reserves terabytes of it. A time limit stands for "hangs": programs take
+// Address space is limited, so that an allocation in proportion to a damaged number fails the test; not under
+// the address sanitizer, which reserves terabytes of it. A time limit detects hangs: commands take
 // milliseconds.
 #ifdef __SANITIZE_ADDRESS__
 constexpr char kMemoryLimit[] = "";
@@ -66,7 +66,7 @@ TEST(DamagedInputTest, ProtosWithFlippedBits) {
     const std::string bytes = Input(name);
     for (int i = 0; i < 25; ++i) {
       std::string damaged = bytes;
-      // One bit, or a few; in the module, which stands first.
+      // Flips one bit, or a few, in the module, which comes first.
       for (int flips = 1 + i % 4; flips > 0; --flips) {
         damaged[random() % std::min<size_t>(damaged.size(), 40000)] ^= static_cast<char>(1 << random() % 8);
       }
@@ -75,7 +75,7 @@ TEST(DamagedInputTest, ProtosWithFlippedBits) {
   }
 }
 
-// The bytes with a few bits flipped, or cut.
+// The bytes with a few bits flipped, or truncated.
 std::string Damage(const std::string& bytes, std::mt19937_64* random) {
   std::string damaged = bytes;
   if ((*random)() % 3 == 0) damaged.resize((*random)() % bytes.size());

@@ -1,11 +1,13 @@
 // The examples of the pages do what the pages say: README.md, docs/commands.md, docs/partitioning.md.
 //
-// In a block between ``` a line `$ COMMAND` is run as a shell would, in a folder that holds tests/ and the files that
-// the page shows before with `$ cat FILE`; the lines up to the next command are its output and errors. What may
-// differ:
+// In a block between ``` a line `$ COMMAND` is run as by a shell, in a folder that holds tests/ and the files
+// that the page has shown with `$ cat FILE`; the lines up to the next command are its output and errors. Some
+// differences are allowed:
 //   - a line `...` stands for any lines;
-//   - times (`12 ms`, `0.3 s`) and the memory of the machine (`the limit is 18.5 GB`) are read as TIME and MEMORY;
-//   - of a number only four decimals count, and `1.2e-07` is read as ERROR: machines round in other orders.
+//   - times (`12 ms`, `0.3 s`) and the memory of the machine (`the limit is 18.5 GB`) are read as TIME and
+//     MEMORY;
+//   - only four decimals of a number count, and `1.2e-07` is read as ERROR, because machines round in other
+//     orders.
 // `bazel run -c opt //FOLDER:PROGRAM` runs that program.
 // BUILD: size = "medium"
 // BUILD: data = ["//:pages", "//examples:moe_transformer", "//hlo:hlo-convert", "//partitioner:hlo-partition", "//runtime:hlo-run", "//tests/corpus:full_size", "//tests/corpus:jax"]
@@ -73,7 +75,7 @@ std::vector<std::string> MaskedLines(const std::vector<std::string>& lines) {
   return masked;
 }
 
-// Lines alike, a line `...` of `expected` for any.
+// Whether the lines agree; a line `...` of `expected` stands for any lines.
 bool Matches(const std::vector<std::string>& expected, size_t e, const std::vector<std::string>& actual,
              size_t a) {
   for (; e < expected.size(); ++e, ++a) {
@@ -88,7 +90,7 @@ bool Matches(const std::vector<std::string>& expected, size_t e, const std::vect
   return a == actual.size();
 }
 
-// The command with the programs of this build.
+// The command line with this build's programs.
 std::string Resolved(absl::string_view command, const std::string& root) {
   std::string resolved(command);
   absl::string_view rest = command;
@@ -101,7 +103,7 @@ std::string Resolved(absl::string_view command, const std::string& root) {
   return resolved;
 }
 
-// Runs all examples of a page; returns how many there are.
+// Runs all examples of a page; returns their number.
 int RunPage(const std::string& page) {
   const std::string root = std::filesystem::current_path().string();
   const std::string folder = TempPath(absl::StrCat(std::filesystem::path(page).stem().string(), "_examples"));
@@ -155,7 +157,7 @@ TEST(DocumentationTest, ThePicturesOfTheReadmeAreThere) {
   EXPECT_GE(count, 2);
 }
 
-// The comparison itself, so that a page that drifts is seen.
+// Tests the comparison itself, so that it would find a page that drifts.
 TEST(DocumentationTest, OtherOutputIsSeen) {
   const std::vector<std::string> page = {"a 12 ms", "...", "c"};
   EXPECT_TRUE(Matches(MaskedLines(page), 0, MaskedLines({"a     7 ms", "b", "b", "c"}), 0));

@@ -1,4 +1,4 @@
-// hlo-partition as its users meet it: exit status, messages, files, JSON.
+// hlo-partition as a user sees it: exit status, messages, files, JSON.
 // BUILD: size = "medium"
 // BUILD: data = ["//partitioner:hlo-partition", "//runtime:hlo-run", "//tests/corpus:jax"]
 #include <algorithm>
@@ -143,7 +143,7 @@ TEST(HloPartitionTest, APartitionedModuleIsReportedOn) {
     EXPECT_EQ(outcome.err, "");
     EXPECT_THAT(outcome.out,
                 AllOf(HasSubstr("\"num_partitions\":8"), HasSubstr("all-to-all"), HasSubstr(".py:")));
-    // The same table: the file keeps why each collective is there.
+    // The same table: the file keeps the cause of each collective.
     const std::string table = outcome.out.substr(outcome.out.find('\n') + 1);
     EXPECT_EQ(table, first.out.substr(0, table.size()));
   }
@@ -194,7 +194,7 @@ TEST(HloPartitionTest, WhereNothingIsShardedItSaysHowToBegin) {
             plain +
                 ": nothing is sharded, so every device does all of it; give a sharding, for example "
                 "--num_partitions=8 --shard 'x={devices=[8,1]<=[8]}'\n");
-  // The example works, and then there is nothing to say.
+  // The example works, so there is no message.
   const Outcome example = RunShell(
       absl::StrCat(kPartition, plain, " --explain --num_partitions=8 --shard 'x={devices=[8,1]<=[8]}'"));
   EXPECT_EQ(example.exit, 0);
@@ -301,7 +301,7 @@ TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
   }
   for (const char* key : {"parameters", "outputs", "peak"}) EXPECT_GT(json["memory"][key], 0) << key;
   EXPECT_TRUE(json["full_replications"].is_array());
-  // To a file.
+  // Writes to a file.
   ASSERT_EQ(RunShell(absl::StrCat(kPartition, kModel, " --stats=", TempPath("stats.json"))).exit, 0);
   const nlohmann::json written =
       nlohmann::json::parse(ReadFile(TempPath("stats.json")).value(), nullptr, false);
@@ -335,7 +335,7 @@ TEST(HloPartitionTest, PassesAreAListOfNames) {
               HasSubstr("there is no pass 'fusion'; there are dead_code, duplicates, loop_collectives, "));
 }
 
-// Three users of an array want it cut otherwise: it is moved once, if anything is searched.
+// Three users of an array want other shardings: it is moved once if the search is on.
 TEST(HloPartitionTest, TheSearchIsAsLongAsTheUserSays) {
   ASSERT_OK(WriteFile(TempPath("users.hlo"), R"(HloModule users
 ENTRY main {
@@ -489,7 +489,8 @@ TEST(HloPartitionTest, DeviceOrdersRelabelDevicesAndRefuseManualRegions) {
   ExpectFailure("tests/corpus/jax/manual_collectives.gspmd.snapshot.pb --device_order=random:1", 1, "manual");
 }
 
-// Written text is a complete program: run from the file it gives what hlo-run makes of the original.
+// Written text is a complete program: run from the file, it gives the result that hlo-run gives for the
+// original.
 TEST(HloPartitionTest, PartitionedTextRunsLikeTheOriginal) {
   for (const char* text : {kLayer, kPlain}) {
     const std::string input = TempFile("original.hlo", text);
@@ -550,7 +551,7 @@ TEST(HloPartitionTest, NamesMayHoldEqualsSignsAndHashes) {
   EXPECT_EQ(ParameterShape(absl::StrCat(plain, " --annotations=", file), 1), "f32[6,1]");
 }
 
-// One element of the recorded result is another.
+// One element of the recorded result differs.
 TEST(HloPartitionTest, CheckSaysWhatDiffersAndWritesNothing) {
   ASSERT_OK_AND_ASSIGN(HloFile file, ReadHloFile(kModel));
   xla::HloSnapshot snapshot = *file.snapshot;

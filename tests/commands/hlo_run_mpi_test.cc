@@ -1,4 +1,4 @@
-// hlo-run --transport=mpi as its users meet it: the result of one process, and what happens when a rank fails.
+// hlo-run --transport=mpi as a user sees it: the result equals that of one process; a failing rank is named.
 // BUILD: size = "medium"
 // BUILD: tags = ["exclusive"]
 // BUILD: data = ["//runtime:hlo-run", "//tests/corpus:jax"]
@@ -24,7 +24,8 @@ using ::testing::HasSubstr;
 
 const char kModel[] = "tests/corpus/jax/moe_layer_forward.gspmd.snapshot.pb";
 
-// Adds up over four devices, for ever: floats in the order of the runtime, integers by the library's own all-reduce.
+// Adds over four devices in an endless loop: floats in the runtime's order, integers by the library's own
+// all-reduce.
 std::string Endless(const std::string& type) {
   return absl::StrReplaceAll(R"(HloModule endless, num_partitions=4
 add { a = TYPE[] parameter(0) b = TYPE[] parameter(1) ROOT c = TYPE[] add(a, b) }
@@ -47,7 +48,7 @@ std::string Executable() {
   return absl::StrCat(folder, "/runtime/hlo-run ");
 }
 
-// A command of which rank 2 alone is preceded by `before`.
+// A command line in which only rank 2 is preceded by `before`.
 std::string OnlyOnRankTwo(const std::string& before, const std::string& arguments) {
   return absl::StrCat("sh -c 'if [ $OMPI_COMM_WORLD_RANK = 2 ]; then ", before, "; fi; exec ", Executable(),
                       arguments, "'");
@@ -98,7 +99,7 @@ TEST(HloRunMpiTest, RanksWithOtherFlagsOrFilesAreToldApart) {
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("m.hlo: rank 2 has another file than rank 0: 200 bytes"),
                                  HasSubstr("give all ranks the same files")));
 
-  // The same module, with arguments of which one rank has a part.
+  // The same module; one rank's file of arguments is truncated.
   TempFile("b/m.hlo", Endless("f32"));
   TempFile("a/x.npy", std::string(4096, 'x'));
   TempFile("b/x.npy", std::string(100, 'x'));

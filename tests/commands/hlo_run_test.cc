@@ -1,4 +1,4 @@
-// hlo-run as its users meet it: exit status, messages, arguments, results, --check.
+// hlo-run as a user sees it: exit status, messages, arguments, results, --check.
 // BUILD: size = "medium"
 // BUILD: data = ["//hlo:hlo-convert", "//runtime:hlo-run", "//tests/corpus:jax", "//tests/corpus:numpy"]
 #include <algorithm>
@@ -53,7 +53,7 @@ TEST(HloRunTest, ExitStatusTellsUsageFromInput) {
   ExpectFailure(sum + " --num_partitions=3", 1, "4 devices");
   ExpectFailure(sum + " --args=/nonexistent.npz", 1, "/nonexistent.npz");
   ExpectFailure(sum + " -o /nonexistent/out.snapshot.pb", 1, "/nonexistent/out");
-  // Arguments of another program.
+  // The arguments of another program.
   ExpectFailure(absl::StrCat(sum, " --args=", kModel), 1, "argument");
 }
 
@@ -65,7 +65,7 @@ TEST(HloRunTest, ATupleParameterNeedsNoFlagOnOneDevice) {
 }
 
 TEST(HloRunTest, WhatCannotFitIsRefusedBeforeArgumentsAreMade) {
-  // The gigabyte of arguments would fit.
+  // The arguments, one gigabyte, would fit.
   const std::string big = TempFile("big.hlo", R"(HloModule big
 
 ENTRY main {
@@ -95,7 +95,7 @@ TEST(HloRunTest, OneLinePerOutputAndTheSameForTheSameSeed) {
   EXPECT_THAT(first.out, HasSubstr("output{1} = f32[5]"));
   EXPECT_EQ(RunShell(absl::StrCat(kRun, sum, " --seed=1")).out, first.out);
   EXPECT_NE(RunShell(absl::StrCat(kRun, sum, " --seed=2")).out, first.out);
-  // However many devices, in whatever order.
+  // For any number of devices, in any order.
   for (const char* flags :
        {" --num_partitions=1", " --num_partitions=4", " --device_order=random:9", " --poison_padding"}) {
     EXPECT_EQ(RunShell(absl::StrCat(kRun, sum, " --seed=1", flags)).out, first.out) << flags;
@@ -123,7 +123,7 @@ TEST(HloRunTest, ShardyFilesTakeTheSnapshotsArguments) {
             0);
 }
 
-// The sum of what is left of the mean is nothing but rounding, another one in each order.
+// The sum of the differences from the mean is pure rounding, and differs with the order.
 TEST(HloRunTest, WhatIsZeroButForRoundingIsSaidToBe) {
   const std::string path = TempFile("zero.hlo", R"(HloModule zero
 add {
@@ -148,7 +148,7 @@ ENTRY main {
   EXPECT_THAT(outcome.out, HasSubstr("\"verdict\":\"rounding\"}]}"));
 }
 
-// One element of the recorded result is another.
+// One element of the recorded result differs.
 TEST(HloRunTest, CheckFailsOnAWrongRecordedResult) {
   const std::string sum = TempFile("sum.hlo", kSum);
   ASSERT_EQ(RunShell(absl::StrCat(kRun, sum, " --seed=1 -o ", TempPath("right.snapshot.pb"))).exit, 0);

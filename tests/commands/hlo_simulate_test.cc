@@ -1,4 +1,4 @@
-// hlo-simulate as its users meet it: exit status, messages, reports, sweeps.
+// hlo-simulate as a user sees it: exit status, messages, reports, sweeps.
 // BUILD: size = "medium"
 // BUILD: data = ["//simulator:hlo-simulate", "//partitioner:hlo-partition", "//tests/corpus:jax"]
 #include <algorithm>
@@ -78,7 +78,7 @@ TEST(HloSimulateTest, AModuleOfShardingsIsPartitionedFirst) {
   int all_to_alls = 0;
   for (const auto& row : whole["collectives"]) all_to_alls += row["kind"] == "all-to-all";
   EXPECT_EQ(all_to_alls, 2);
-  // What hlo-partition wrote costs the same.
+  // The output of hlo-partition has the same cost.
   const std::string local = absl::StrCat(testing::TempDir(), "/local.hlo.pb");
   ASSERT_EQ(RunShell(absl::StrCat("partitioner/hlo-partition ", kModel, " -o ", local)).exit, 0);
   EXPECT_EQ(Json(local + " --machine=tpu-v3-8")["step_seconds"], whole["step_seconds"]);
@@ -138,7 +138,7 @@ TEST(HloSimulateTest, ReportsAreWritten) {
   EXPECT_THAT(page, HasSubstr("all-to-all"));
   ASSERT_OK_AND_ASSIGN(const std::string trace, ReadFile(prefix + ".trace.json"));
   EXPECT_FALSE(nlohmann::json::parse(trace, nullptr, false).is_discarded());
-  // The lowered module is HLO that every command reads, and costs no more than what it was made from.
+  // The lowered module is HLO that every command reads; its cost is not above that of its source.
   EXPECT_EQ(RunShell(absl::StrCat(kSimulate, prefix, ".hlo")).exit, 0);
 }
 

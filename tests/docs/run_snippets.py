@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the snippets of a page as its reader would, and feeds what they make to the commands.
+"""Runs the snippets of a page as its reader would, and feeds the files they write to the commands.
 
     run_snippets.py PAGE.md HLO_CONVERT HLO_PARTITION HLO_RUN [--section WORD]
 
@@ -24,13 +24,13 @@ import sys
 import tempfile
 import venv
 
-# Package that a script imports: environment variable that names a Python which has it, what else the snippets import.
+# By package that a script imports: the environment variable that names a Python with it, and further imports of snippets.
 PACKAGES = {
     'torch_xla': ('TORCH_XLA_PYTHON', ['torch']),
     'tensorflow': ('TENSORFLOW_PYTHON', []),
     'jax': ('JAX_PYTHON', ['flatbuffers']),
 }
-# Files that hold modules, beside others of XLA that end in .pb.
+# Names of files that hold modules; XLA writes other files that end in .pb as well.
 MODULE = re.compile(r'\.(hlo\.pb|hlo\.pb\.gz|hlo)$|snapshot[^/]*\.pb$|_optimizations\.txt$')
 COMPILED = re.compile(r'after_optimizations|\.after_|\.snapshot\.')
 SECONDS = 600
@@ -84,7 +84,7 @@ class Pythons:
         self.scratch, self.found = scratch, {}
 
     def find(self, package):
-        """(path of a Python or None, words on it)"""
+        """Returns (path of a Python or None, a description of it)."""
         if package not in self.found:
             self.found[package] = self.look_for(package)
         return self.found[package]
@@ -110,21 +110,21 @@ class Pythons:
 
 
 def run(command, folder, environment):
-    """Runs a shell command; returns what went wrong with it, or None."""
+    """Runs a shell command; returns its error, or None."""
     process = subprocess.Popen(['bash', '-e', '-u', '-o', 'pipefail', '-c', command], cwd=folder, env=environment,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                start_new_session=True)
     try:
         output, _ = process.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)  # With what it started.
+        os.killpg(process.pid, signal.SIGKILL)  # Including the processes it started.
         process.communicate()
         return f'$ {command.strip()}\nstill running after {SECONDS} s'
     return f'$ {command.strip()}\n{output}exit status {process.returncode}' if process.returncode else None
 
 
 def unused(sections):
-    """A script that no block of bash runs and no other script imports, or None."""
+    """A script that no block of bash runs and no other script imports; None if there is none."""
     names = [name for section in sections for name in section.scripts]
     text = '\n'.join(c for section in sections for c in [*section.commands, *section.scripts.values()])
     used = set(re.findall(r'python (\w+)\.py', text)) | set(re.findall(r'^from (\w+) import', text, re.M))
@@ -141,12 +141,12 @@ def package_of(name, scripts, seen=()):
 
 
 def check(section, scripts, pythons, tools, folder):
-    """Runs a section. `pythons`: script to the Python it needs. Returns (what was done, what went wrong or None)."""
+    """Runs a section. `pythons`: the Python of each script. Returns (a summary, the error or None)."""
     os.makedirs(os.path.join(folder, '.bin'))
     for name, code in scripts.items():
         with open(os.path.join(folder, name), 'w') as f:
             f.write(code)
-    # A command and not a link: an environment knows itself by the path of its Python.
+    # A script, not a link: an environment recognizes itself by the path of its Python.
     with open(os.path.join(folder, '.bin', 'python'), 'w') as f:
         cases = ''.join(f'  {name}) exec {python} "$@" ;;\n' for name, python in pythons.items())
         f.write(f'#!/bin/sh\ncase "$1" in\n{cases}  *) echo "not a script of this section: $1" >&2; exit 1 ;;\nesac\n')

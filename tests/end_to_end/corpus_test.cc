@@ -1,6 +1,6 @@
 // Programs lowered by JAX, partitioned for the devices they name and run on a simulated mesh, give the
-// recorded results; the real models among them send no more bytes and compute no more than XLA's partitioning
-// of them.
+// recorded results. The partitioned real models among them send no more bytes and compute no more than with
+// XLA's partitioning.
 // BUILD: size = "medium"
 // BUILD: data = ["//tests/corpus:jax"]
 // BUILD: shard_count = 4
@@ -95,8 +95,8 @@ TEST_P(CorpusTest, PartitionedRunGivesTheRecordedResult) {
   ExpectRecordedResult(program, {});
 }
 
-// The slowest correct partitioning agrees too, so that a difference above is the partitioner's and not a
-// kernel's.
+// The slowest correct partitioning agrees too, so a difference in the test above is the partitioner's fault,
+// not a kernel's.
 TEST_P(CorpusTest, ComputedOnReplicatedArraysGivesTheRecordedResult) {
   ASSERT_OK_AND_ASSIGN(const Program program, ReadProgram(GetParam()));
   PartitionOptions options;
@@ -111,7 +111,7 @@ struct Reference {
   int64_t flops = 0;
 };
 
-// What XLA makes of each file.
+// XLA's partitioning of each file.
 absl::StatusOr<Reference> ReferenceOf(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   std::map<std::string, int> column;

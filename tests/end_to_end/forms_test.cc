@@ -1,4 +1,4 @@
-// Small modules of rare forms: each is read, partitioned, written and read again, and gives what it gives on one
+// Small modules of rare forms: each is read, partitioned, written and read again, and gives the result of one
 // device.
 // BUILD: data = ["//tests/corpus:forms"]
 #include <string>
@@ -20,7 +20,7 @@
 namespace toroid {
 namespace {
 
-// Calls of targets that only their makers know.
+// Calls of targets whose meaning is not public.
 bool IsOpaque(const std::string& text) {
   return absl::StrContains(text, "lapack_like") || absl::StrContains(text, "log_to_disk") ||
          absl::StrContains(text, "\"Pin\"") || absl::StrContains(text, "b(f32");
@@ -58,7 +58,7 @@ TEST(FormsTest, EachGivesWhatItGivesOnOneDevice) {
     const std::string text = ReadCorpusFile(path);
     const absl::StatusOr<HloFile> file = ReadHloFile(path);
     ASSERT_OK(file.status());
-    // One device knows no manual regions.
+    // On one device there are no manual regions.
     if (IsOpaque(text) || absl::StrContains(text, "SPMDFullToShardShape")) continue;
     ++runs;
     const std::vector<Literal> arguments = IntegerArguments(*file->module);
@@ -66,7 +66,7 @@ TEST(FormsTest, EachGivesWhatItGivesOnOneDevice) {
     ASSERT_OK(expected.status());
     const absl::StatusOr<Literal> actual = PartitionAndRun(*file->module, PartitionOptions(), arguments);
     ASSERT_OK(actual.status());
-    // Sums may be reduced after they are multiplied, and are rounded otherwise then.
+    // Sums may be reduced after a multiplication, which rounds differently.
     EXPECT_TRUE(Compare(*actual, *expected, /*tolerance=*/1e-6).equal);
   }
   EXPECT_GE(runs, 10);

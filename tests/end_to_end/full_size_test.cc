@@ -1,5 +1,5 @@
-// GShard-size MoE Transformers, partitioned for 128 and 2048 devices: the communication that the algorithm
-// needs.
+// GShard-size MoE Transformers, partitioned for 128 and 2048 devices, have only the communication that the
+// algorithm needs.
 // BUILD: size = "medium"
 // BUILD: data = ["//tests/corpus:full_size"]
 #include <map>

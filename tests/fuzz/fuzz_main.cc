@@ -5,7 +5,7 @@
 //   bazel-bin/tests/fuzz/fuzz --target=text --count=1000000
 //
 // Execution i of a seed is always the same: `--from=i --count=1` repeats it, `--print` shows its input. Ends
-// with status 1 at the first broken promise; an input that crashes, or takes over ten seconds, is left in the
+// with status 1 at the first violated promise. An input that crashes or takes over ten seconds is left in the
 // file --save.
 #include <fcntl.h>
 #include <signal.h>
@@ -39,7 +39,7 @@ struct Flags {
   bool print = false;
 };
 
-// What the handlers need, which may not allocate.
+// State that the signal handlers need; they may not allocate.
 const std::string* current_input = nullptr;
 const char* save_path = "";
 
@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
   app.add_option("--save", flags.save, "Where an input that fails is left");
   app.add_flag("--print", flags.print, "Print every input, and what came of it on standard error");
   CLI11_PARSE(app, argc, argv);
-  google::protobuf::SetLogHandler(nullptr);  // It reports what is damaged, which here is every input.
+  google::protobuf::SetLogHandler(nullptr);  // It would report damage, that is, every input.
   for (const auto& target : toroid::FuzzTargets()) {
     if (target.name == flags.target) return toroid::Fuzz(flags, *target.make());
   }

@@ -30,7 +30,7 @@
 namespace toroid {
 namespace {
 
-constexpr size_t kLargestText = 4000, kLargestBinary = 16000;  // Bytes of a seed.
+constexpr size_t kLargestText = 4000, kLargestBinary = 16000;  // Most bytes of a seed.
 constexpr int64_t kRunBytes = 16 << 20, kRunSteps = 2000, kRunPartitions = 8;
 
 // Older, nested and contradictory spellings, buffers, vectors of starts, mixed precision.
@@ -77,7 +77,7 @@ std::vector<std::string> Texts() {
       const std::unique_ptr<Module> module = MakeModule(program.body, program.computations);
       if (program.devices > 1) {
         module->config().num_partitions = program.devices;
-        module->config().identity_device_assignment = true;  // Protos of modules have nothing else.
+        module->config().identity_device_assignment = true;  // Module protos have no other.
         auto* assignment = module->mutable_proto()->mutable_device_assignment();
         assignment->set_replica_count(1);
         assignment->set_computation_count(program.devices);
@@ -96,7 +96,7 @@ std::vector<std::string> Texts() {
 
 std::string As(absl::string_view input, Format format) { return *SerializeHlo(*ReadHlo(input), format); }
 
-// The module of HLO text in its binary form, in container number `index`.
+// The module of some HLO text in binary form, in container number `index`.
 std::string InContainer(const std::string& text, int index) {
   xla::HloProto proto;
   proto.ParseFromString(As(text, Format::kContainer));
@@ -122,7 +122,7 @@ std::string InContainer(const std::string& text, int index) {
       return As(snapshot.SerializeAsString(), Format::kUnoptimizedSnapshot);  // With streamed arguments.
     default:
       *with_config.mutable_hlo_module() = proto.hlo_module();
-      // Both places name one number.
+      // Both places name the same number.
       with_config.mutable_config()->set_num_partitions(
           proto.hlo_module().has_device_assignment()
               ? proto.hlo_module().device_assignment().computation_count()
@@ -167,7 +167,7 @@ std::unique_ptr<google::protobuf::Message> ParseAs(Container container, absl::st
   return message;
 }
 
-// Along the structure of the message, of that of `other` too where both are of one kind.
+// Mutates along the structure of the message, and of `other`'s if both are of one type.
 std::string MutateProto(absl::string_view seed, absl::string_view other, RandomSource* random) {
   const std::optional<Container> container = ContainerOfBytes(seed);
   std::unique_ptr<google::protobuf::Message> message = container ? ParseAs(*container, seed) : nullptr;
@@ -185,7 +185,7 @@ absl::Status Broken(absl::string_view promise, const absl::Status& status = absl
   return absl::InternalError(absl::StrCat(promise, ": ", std::string(status.message())));
 }
 
-// Reads, and demands that what is written reads back to the same.
+// Reads, and demands that the written module reads back as the same.
 absl::StatusOr<HloFile> ReadAndReturn(const std::string& input, Format format) {
   ASSIGN_OR_RETURN(HloFile file, ReadHlo(input));
   absl::StatusOr<std::string> written = SerializeHlo(file, format);
@@ -241,7 +241,7 @@ class JsonTarget : public ProtoTextTarget {
 class NpzTarget : public FuzzTarget {
  public:
   std::vector<std::string> Seeds() const override {
-    // Two arrays, stored; as numpy.savez writes them, but for check sums, which readers may ignore.
+    // Two arrays, stored as numpy.savez writes them, except for checksums, which readers may ignore.
     std::vector<std::string> seeds;
     for (const absl::string_view type : {"<f4", "<i8", "|b1", "<c8", ">u2", "<V2", "<V1", "<f1"}) {
       seeds.push_back(Npy(type, "(2, 3)", 64));
@@ -283,7 +283,7 @@ class NpzTarget : public FuzzTarget {
     return bytes;
   }
 
-  // A zip archive of one stored member, most of its numbers right.
+  // A zip archive of one stored member, with most of its numbers right.
   static std::string Archive(absl::string_view member, RandomSource* random) {
     const auto number = [&](uint64_t value, int width) {
       return Little(random->OneIn(40) ? random->Integer() : value, width);
@@ -301,7 +301,7 @@ class NpzTarget : public FuzzTarget {
   }
 };
 
-// HLO text inside gzip data: changed within, and as compressed.
+// HLO text inside gzip data: the text changed before compression, or the compressed bytes changed.
 class GzipTarget : public TextTarget {
  public:
   std::vector<std::string> Seeds() const override {
@@ -365,7 +365,7 @@ class RunTarget : public ModuleTarget {
     RunOptions options;
     options.num_partitions = num_partitions;
     options.max_bytes = kRunBytes;
-    const int32_t fed[] = {5, 6};  // What the op's program asks for.
+    const int32_t fed[] = {5, 6};  // The values that the op's program takes from its infeed.
     options.infeed = std::make_shared<LiteralInfeed>(std::vector<Literal>{Literal::Array<int32_t>({2}, fed)});
     options.max_steps = kRunSteps;
     options.threads = 1;

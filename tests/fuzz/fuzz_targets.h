@@ -1,7 +1,7 @@
-// What is fuzzed: one target per file format, and one per stage that reads modules.
+// The fuzz targets: one per file format, and one per stage that reads modules.
 //
-// A target starts from inputs of tests/corpus, changes them, and demands of the code more than not to crash:
-// what was read must be written and read again as the same.
+// A target starts from inputs of tests/corpus, changes them, and demands more of the code than not to crash:
+// an input that was read must be written and read again as the same.
 #ifndef TOROID_TESTS_FUZZ_FUZZ_TARGETS_H_
 #define TOROID_TESTS_FUZZ_FUZZ_TARGETS_H_
 
@@ -21,10 +21,10 @@ class FuzzTarget {
   virtual ~FuzzTarget() = default;
   // Small inputs from the corpus.
   virtual std::vector<std::string> Seeds() const = 0;
-  // A changed copy of `seed`, parts of `other` in it.
+  // A changed copy of `seed`, with parts of `other` in it.
   virtual std::string Mutate(absl::string_view seed, absl::string_view other, RandomSource* random) const = 0;
   // OK if the input was read; kInvalidArgument, kUnimplemented, kResourceExhausted if it was refused, as most
-  // are; kInternal "..." for a broken promise.
+  // are; kInternal "..." for a violated promise.
   virtual absl::Status Execute(const std::string& input) const = 0;
 };
 

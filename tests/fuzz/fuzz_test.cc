@@ -22,7 +22,7 @@ TEST_P(FuzzTest, InputsAreReadOrRefused) {
     ASSERT_NE(status.code(), absl::StatusCode::kInternal) << status << "\n" << input;
     accepted += status.ok();
   }
-  // Changes that always break the input would test nothing.
+  // A mutation that always breaks the input would test nothing.
   EXPECT_GT(accepted, 10);
   EXPECT_LT(accepted, 1000);
 }

@@ -31,7 +31,7 @@ std::string RandomString(RandomSource* random) {
   }
 }
 
-// A message inside `message` or itself, with the one at the same place in `other` where there is one.
+// A message inside `message`, or `message` itself, with the one at the same place in `other` if there is one.
 struct Place {
   Message* message;
   const Message* other;

@@ -28,7 +28,7 @@ Range TokenAt(absl::string_view text, RandomSource* random) {
   return {begin, end};
 }
 
-// A token that is a number; any other if none is near.
+// A token that is a number; any other token if no number is near.
 Range NumberAt(absl::string_view text, RandomSource* random) {
   for (int i = 0; i < 16; ++i) {
     const Range token = TokenAt(text, random);

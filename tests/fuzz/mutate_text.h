@@ -11,12 +11,12 @@
 
 namespace toroid {
 
-// Applies one to a few changes: a number, word or line replaced, removed, repeated, moved or taken from
-// `other`, a word of `dictionary` put in, a bracket run, a cut, a changed byte.
+// Applies one to a few changes: replaces, removes, repeats or moves a number, word or line, or takes one from
+// `other`; inserts a word of `dictionary` or a run of brackets; truncates; changes a byte.
 void MutateText(absl::string_view other, absl::Span<const std::string> dictionary, RandomSource* random,
                 std::string* text);
 
-// Changes bytes without regard to what they mean.
+// Changes bytes regardless of their meaning.
 void MutateBytes(absl::string_view other, RandomSource* random, std::string* bytes);
 
 // Words of HLO text: opcodes, types, attribute keys, values.

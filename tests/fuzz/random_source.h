@@ -1,4 +1,4 @@
-// Random choices of the fuzzers: fast, the same everywhere for a seed.
+// Random choices of the fuzzers: fast, and equal on all machines for a seed.
 #ifndef TOROID_TESTS_FUZZ_RANDOM_SOURCE_H_
 #define TOROID_TESTS_FUZZ_RANDOM_SOURCE_H_
 
@@ -26,7 +26,7 @@ class RandomSource {
   const T& Of(absl::Span<const T> values) {
     return values[Below(static_cast<int64_t>(values.size()))];
   }
-  // Small numbers mostly, and those where ranges end.
+  // Mostly small numbers, and numbers at the ends of ranges.
   int64_t Integer();
 
  private:

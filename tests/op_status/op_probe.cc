@@ -47,7 +47,7 @@ absl::Status Check(bool holds, const std::string& message) {
   return holds ? absl::OkStatus() : absl::InternalError(message);
 }
 
-// From text, and from the proto written of that.
+// The sample is read from text, and from the proto written from it.
 absl::Status Read(const OpProgram& program, Opcode opcode) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ParseModule(TextOf(program)));
   RETURN_IF_ERROR(Check(!InstructionsOf(*module, opcode).empty(), "the sample lacks the opcode"));
@@ -76,7 +76,7 @@ absl::Status Infer(const OpProgram& program, Opcode opcode) {
   return absl::OkStatus();
 }
 
-// The sample passes, and some instruction of the opcode is refused by the number of its constraint.
+// The verifier accepts the sample, and refuses some instruction of the opcode by the number of a constraint.
 absl::Status Verify(const OpProgram& program, Opcode opcode) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ParseModule(TextOf(program)));
   RETURN_IF_ERROR(VerifyModule(*module));
@@ -110,7 +110,7 @@ absl::Status Execute(const OpProgram& program, Opcode) {
   return Check(found == program.expected, absl::StrCat("found ", found, ", expected ", program.expected));
 }
 
-// Some dimension may be cut, or sharding flows along it.
+// Whether some dimension may be cut, or sharding propagates along it.
 bool HasRule(const Module& module, Opcode opcode) {
   for (const Instruction* instruction : InstructionsOf(module, opcode)) {
     const ShardingRule rule = ShardingRuleOf(*instruction);
@@ -122,7 +122,7 @@ bool HasRule(const Module& module, Opcode opcode) {
   return false;
 }
 
-// What only exists inside a partitioned program, or reads what lies outside it.
+// Ops that occur only inside a partitioned program, or that read values from outside the program.
 bool IsLocal(const OpProgram& program) {
   return program.devices > 1 || absl::StrContains(program.body, " infeed(") ||
          absl::StrContains(program.body, " outfeed(");

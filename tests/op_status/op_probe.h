@@ -1,8 +1,8 @@
-// What the project can do with each opcode, found out by trying.
+// Finds out by trying how far the project supports each opcode.
 //
 // Every opcode has a sample program with a known result (tests/runtime/kernels/op_programs.cc) and, in the
-// tables of violated constraints, an instruction that the verifier refuses. A probe uses these; nothing is
-// listed by hand.
+// tables of violated constraints, an instruction that the verifier refuses. The probes use these, so nothing
+// is listed by hand.
 #ifndef TOROID_TESTS_OP_STATUS_OP_PROBE_H_
 #define TOROID_TESTS_OP_STATUS_OP_PROBE_H_
 
@@ -20,9 +20,9 @@ struct OpStatus {
   std::string rule;
   // kYes, kSome, kWhole, kNothing or kNo.
   std::string partition;
-  // The cuts of the sample after which the op runs on whole arrays: "f32[4,6], dimension 1".
+  // The cuts of the sample for which the op runs on whole arrays: "f32[4,6], dimension 1".
   std::vector<std::string> whole_cuts;
-  // Why there is a kNo; one line each.
+  // The reason for each kNo, one line each.
   std::vector<std::string> failures;
 };
 
@@ -35,10 +35,10 @@ inline constexpr char kNothing[] = "—";
 // One entry per opcode, in the order of the table.
 std::vector<OpStatus> ProbeOpcodes();
 
-// By opcode: why the arrays are whole that `whole_cuts` names.
+// By opcode: the reason why the op runs on whole arrays for `whole_cuts`.
 const std::map<std::string, std::string>& WhyWhole();
 
-// docs/op_status.md.
+// The text of docs/op_status.md.
 std::string StatusPage(const std::vector<OpStatus>& statuses);
 
 }  // namespace toroid

@@ -3,7 +3,7 @@
 //   bazel run -c opt //tests/op_status              the page on standard output
 //   bazel run -c opt //tests/op_status -- --write   the page into docs/ of the workspace
 //
-// Reasons of what does not work go to standard error, and the exit status is 1.
+// If something fails, the reasons go to standard error, and the exit status is 1.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

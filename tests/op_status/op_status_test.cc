@@ -1,6 +1,6 @@
 // BUILD: size = "small"
 // BUILD: data = ["//:docs/op_status.md"]
-// docs/op_status.md says what the probes find, and every opcode works up to execution.
+// docs/op_status.md agrees with the probes, and every opcode works up to execution.
 #include <string>
 #include <vector>
 

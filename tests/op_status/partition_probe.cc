@@ -20,7 +20,7 @@
 namespace toroid {
 namespace {
 
-// A sample whose array constants are parameters, and their values.
+// A sample whose array constants have become parameters, and their values.
 struct OpenSample {
   std::string text;
   std::vector<Literal> arguments;
@@ -58,7 +58,7 @@ absl::StatusOr<std::pair<Literal, bool>> RunCut(const OpenSample& open, const st
   ASSIGN_OR_RETURN(const GivenShardings given, ApplyGivenShardings({{sharding, ""}}, module.get()));
   PartitionOptions options;
   options.num_partitions = 2;
-  options.searched_instructions = 0;  // Samples are so small that gathering all sends least.
+  options.searched_instructions = 0;  // Samples are so small that gathering all operands sends least.
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, options, given));
   ASSIGN_OR_RETURN(Literal result, PartitionAndRun(*module, options, open.arguments, given));
   return std::make_pair(std::move(result), !partitioned.full_replications.empty());

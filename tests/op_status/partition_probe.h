@@ -10,14 +10,14 @@
 namespace toroid {
 
 struct PartitionProbe {
-  int cut = 0;  // Ways to cut: an operand (or, of programs without any, the result) and a dimension.
-  // Of these, the ones for which the partitioner reports a full replication: "f32[4,6], dimension 1".
+  int cut = 0;  // Ways to cut: an operand (or, if there is none, the result) and a dimension.
+  // The cuts for which the partitioner reports a full replication: "f32[4,6], dimension 1".
   std::vector<std::string> replicated;
   std::vector<std::string> failures;
 };
 
-// `sample` takes no parameters. Its constants of rank 1 and more become parameters; each is cut over two
-// devices along each dimension of two rows or more, and the result must equal that of the sample.
+// `sample` takes no parameters. Its constants of rank 1 and more become parameters. Each is cut over two
+// devices along each dimension of two rows or more, and the result must equal the sample's.
 PartitionProbe ProbePartitioning(const Module& sample);
 
 }  // namespace toroid

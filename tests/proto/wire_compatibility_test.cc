@@ -1,4 +1,4 @@
-// What the reader and writer of .hlo.pb files rely on, byte by byte.
+// Properties of the wire format that the reader and writer of .hlo.pb files rely on, byte by byte.
 //
 // A field starts with the varint (number << 3 | wire type); wire types: 0 varint, 2 length-delimited.
 
@@ -94,7 +94,8 @@ TEST(WireCompatibility, EnumsAreOpen) {
 TEST(WireCompatibility, PresenceOfMessagesAndOptionalFieldsIsKept) {
   xla::HloInstructionProto instruction;
   ASSERT_TRUE(instruction.ParseFromString(BytesField(40, "")));
-  EXPECT_TRUE(instruction.has_sharding());  // An empty sharding means replicated, an absent one undecided.
+  // An empty sharding means replicated; an absent one means undecided.
+  EXPECT_TRUE(instruction.has_sharding());
   EXPECT_EQ(instruction.SerializeAsString(), BytesField(40, ""));
 
   xla::HloModuleProto module;
@@ -110,7 +111,7 @@ TEST(WireCompatibility, TheLastMemberOfAOneofWins) {
   EXPECT_EQ(instruction.iota_collective_device_list().num_replica_groups(), 2);
 }
 
-// About 2025 the two numbers of OriginalValueProto were a ShapeProto and a repeated message.
+// Around 2025 these two fields of OriginalValueProto were a ShapeProto and a repeated message.
 TEST(WireCompatibility, OlderOriginalValueIsReadWithoutError) {
   const std::string shape = BytesField(1, VarintField(2, 11) + BytesField(3, Varint(4)));
   const std::string leaf = BytesField(2, BytesField(2, "add.1"));

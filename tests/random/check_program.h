@@ -8,7 +8,7 @@
 
 namespace toroid {
 
-// Returns an empty string if the results are equal, else what went wrong and the program.
+// Returns an empty string if the results are equal, else the difference and the program.
 std::string CheckRandomProgram(const RandomProgram& program);
 
 }  // namespace toroid

@@ -1,4 +1,5 @@
-// Kinds of random programs: ops of several parts, products of groups and blocks, random bits, what follows from iotas.
+// Kinds of random programs: ops of several parts, products of groups and blocks, random bits, values derived
+// from iotas.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -126,7 +127,7 @@ void Generator::Fusion() {
   Result("s32", dims, absl::StrCat("fusion(", x, ", ", y, "), kind=kLoop, calls=", fused));
 }
 
-// A mask or weights that follow from iotas alone, with an array.
+// An array combined with a mask or weights that are derived from iotas alone.
 void Generator::FreeValue() {
   const Dims dims = NonEmptyDims(1, 3);
   const std::string shape = ShapeText("s32", dims);
@@ -135,7 +136,7 @@ void Generator::FreeValue() {
     const std::string iota = Fresh("iota"), next = Fresh("free");
     Line(absl::StrCat(iota, " = ", shape,
                       " iota(), iota_dimension=", Uniform(0, static_cast<int64_t>(dims.size()) - 1)));
-    if (value.empty() && Chance(40)) {  // Of all elements in a row, or turned.
+    if (value.empty() && Chance(40)) {  // An iota over all elements in order, perhaps transposed.
       int64_t elements = 1;
       for (const int64_t size : dims) elements *= size;
       const std::string flat = Fresh("flat"), shaped = Fresh("shaped");

@@ -11,7 +11,8 @@ namespace toroid {
 void Generator::Dot() {
   const Dims batch = RandomDims(0, 2), contract = RandomDims(0, 2), m = RandomDims(0, 2),
              n = RandomDims(0, 2);
-  // Each side's dimensions in a random order; lists name where batch and contracting ones went.
+  // The dimensions of each side in a random order; the lists hold the places of batch and contracting
+  // dimensions.
   const auto side = [&](const Dims& free, Dims* batch_at, Dims* contract_at) {
     std::vector<int> order(batch.size() + contract.size() + free.size());
     std::iota(order.begin(), order.end(), 0);
@@ -57,8 +58,8 @@ void Generator::Convolution() {
   std::string window_size, stride, pad, lhs_dilate, rhs_dilate, reversal;
   std::string lhs_labels = "b", rhs_labels, out_labels = "b";
   for (int64_t i = 0; i < spatial; ++i) {
-    const int64_t n = Uniform(1, 12),
-                  k = Chance(75) ? Uniform(1, 4) : Uniform(1, 12);  // Also longer than the result.
+    // k may be larger than the result.
+    const int64_t n = Uniform(1, 12), k = Chance(75) ? Uniform(1, 4) : Uniform(1, 12);
     const int64_t s = Chance(60) ? 1 : Uniform(1, 3), ld = Chance(75) ? 1 : Uniform(1, 3),
                   rd = Chance(75) ? 1 : Uniform(1, 2);
     int64_t low = Uniform(-1, 3), high = Uniform(-1, 3);
@@ -93,7 +94,8 @@ void Generator::Convolution() {
 
 void Generator::Fft() {
   Dims in = NonEmptyDims(1, 3);
-  if (Chance(30)) in.back() = Pick<int64_t>({16, 36, 64});  // As four steps need.
+  // Sizes that allow a four-step transform.
+  if (Chance(30)) in.back() = Pick<int64_t>({16, 36, 64});
   const std::string type = Of({"FFT", "IFFT", "RFFT", "IRFFT"});
   if (type == "IRFFT") in.back() = std::max<int64_t>(in.back(), 2);
   Dims out = in, length(in.end() - Uniform(1, static_cast<int64_t>(in.size())), in.end());
@@ -106,7 +108,7 @@ void Generator::Fft() {
   result_type_ = "pred";
 }
 
-// Square matrices with small integers off a large diagonal, so that they have inverses and Cholesky factors.
+// Square matrices with small integers off a large diagonal, so they have inverses and Cholesky factors.
 std::string Generator::DominantMatrices(const std::string& type, const Dims& dims, int64_t large) {
   const int64_t rank = static_cast<int64_t>(dims.size());
   const std::string x = Parameter(type, dims), rows = Fresh("rows"), columns = Fresh("columns"),
@@ -148,7 +150,8 @@ void Generator::TriangularSolve() {
   program_.exact = false;
 }
 
-// A contraction times something infinite, undefined or zero: NaN must be where the unpartitioned program has
+// A contraction times something infinite, undefined or zero: NaN must be at the same places as in the
+// unpartitioned program.
 // it.
 void Generator::InfiniteFactor() {
   const int64_t m = Size(), k = Size(), n = Size();

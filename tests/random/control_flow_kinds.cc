@@ -94,7 +94,7 @@ void Generator::Conditional() {
   Computation(absl::StrCat(a, " {\n  x = ", shape, " parameter(0)\n  ROOT y = ", shape, " negate(x)\n}\n"));
   Computation(absl::StrCat(b, " {\n  x = ", shape, " parameter(0)\n  ROOT y = ", shape, " add(x, x)",
                            ShardingText(dims, 40), "\n}\n"));
-  const std::string& otherwise = Chance(25) ? a : b;  // Now and then one computation for both.
+  const std::string& otherwise = Chance(25) ? a : b;  // In some programs both branches are one computation.
   const std::string p = Parameter("pred", {}), x = Parameter("f32", dims), y = Parameter("f32", dims);
   Result("f32", dims,
          absl::StrCat("conditional(", p, ", ", x, ", ", y, "), true_computation=", a,

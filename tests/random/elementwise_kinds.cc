@@ -114,7 +114,7 @@ void Generator::ComplexParts() {
   if (Chance(40)) {
     const std::string x = Parameter(real, dims), y = Parameter(real, dims);
     Result(complex, dims, absl::StrCat("complex(", x, ", ", y, ")"));
-    result_type_ = "pred";  // No tail: it knows no complex numbers.
+    result_type_ = "pred";  // The tail ops do not support complex numbers.
     return;
   }
   const std::string x = Parameter(complex, dims), y = Parameter(complex, dims), product = Fresh("product");

@@ -29,7 +29,7 @@ class Generator {
 
   RandomProgram Make(absl::string_view kind);
 
-  int64_t Uniform(int64_t low, int64_t high) {  // Both ends included.
+  int64_t Uniform(int64_t low, int64_t high) {  // Including both ends.
     return low + static_cast<int64_t>(random_() % static_cast<uint64_t>(high - low + 1));
   }
   bool Chance(int percent) { return Uniform(1, 100) <= percent; }
@@ -41,7 +41,7 @@ class Generator {
     return *(names.begin() + Uniform(0, static_cast<int64_t>(names.size()) - 1));
   }
 
-  // A size that is uneven for most device counts; now and then 1 or 0.
+  // A size that is uneven for most device counts; sometimes 1 or 0.
   int64_t Size() { return Chance(4) ? 0 : Chance(12) ? 1 : Uniform(2, 9); }
   Dims RandomDims(int low, int high) {
     Dims dims;
@@ -73,7 +73,7 @@ class Generator {
     }
     HloSharding hlo = mesh_.ToHlo(sharding);
     if (hlo.IsTiled() && Chance(6)) {
-      // The same tiles on devices in an order of their own.
+      // The same tiles with the devices in another order.
       std::vector<int64_t> devices(mesh_.num_devices());
       std::iota(devices.begin(), devices.end(), 0);
       std::shuffle(devices.begin(), devices.end(), random_);
@@ -101,7 +101,7 @@ class Generator {
             } else if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
               value = T(Uniform(low, high), Uniform(low, high));
             } else {
-              // Beyond 2^63 doubles and signed integers mean something else: see Indices.
+              // Beyond 2^63 doubles and signed integers cannot hold the values: see Indices.
               value = T(static_cast<double>(Uniform(low, high)));
               if constexpr (std::is_same_v<T, uint64_t>) {
                 if (huge_) value = Chance(30) ? ~T(0) - static_cast<T>(Uniform(0, 3)) : value;
@@ -115,7 +115,7 @@ class Generator {
     return name;
   }
 
-  // Adds `name = SHAPE op`, and makes it the result so far.
+  // Adds `name = SHAPE op`, which becomes the current result.
   void Result(const std::string& type, const Dims& dims, const std::string& op) {
     result_ = absl::StrCat("r", next_result_++);
     result_type_ = type;
@@ -180,7 +180,7 @@ class Generator {
   void Scatter();
   void Sort();
   void TopK();
-  // The largest of each line, by either op.
+  // The first elements of each sorted line, by topk or the custom-call TopK.
   void FirstOfLines(const std::string& op, const std::string& attributes);
   void Map();
   void RareOps();
@@ -213,7 +213,8 @@ class Generator {
   Mesh mesh_;
   RandomProgram program_;
   std::string header_, computations_, body_;
-  // Instead of the first reference_end_ characters of the body, for the program that one device runs; empty: the same.
+  // For the one-device program: replaces the first reference_end_ characters of the body; empty: no
+  // replacement.
   std::string reference_;
   size_t reference_end_ = 0;
   std::string result_, result_type_;

@@ -8,7 +8,7 @@
 
 namespace toroid {
 
-// A parameter of indices, some of them outside of the array.
+// A parameter of indices, some of them out of bounds.
 std::string Generator::Indices(const std::string& type, const Dims& dims) {
   if (Chance(25)) {
     const std::string name = Fresh("at");
@@ -21,7 +21,7 @@ std::string Generator::Indices(const std::string& type, const Dims& dims) {
   return name;
 }
 
-// The text of a constant of small integers, or now and then the first or last of the type.
+// The text of a constant of small integers; sometimes the smallest or largest of the type.
 std::string Generator::ConstantIntegers(const Dims& dims, const std::string& type) {
   if (dims.empty()) {
     if (!Chance(5)) return absl::StrCat(Uniform(type[0] == 'u' ? 0 : -1, 6));
@@ -35,8 +35,8 @@ std::string Generator::ConstantIntegers(const Dims& dims, const std::string& typ
   return absl::StrCat("{", absl::StrJoin(rows, ", "), "}");
 }
 
-// Index vectors along the last dimension of `dims` into dimensions `map` of `in`. Where a batch is as long as one of
-// these, its component is sometimes an iota.
+// Index vectors along the last dimension of `dims`, into dimensions `map` of `in`. If a batch dimension is as
+// long as one of these, the component is sometimes an iota.
 std::string Generator::CountedIndices(const std::string& type, const Dims& dims, const Dims& in,
                                       const Dims& map) {
   const int last = static_cast<int>(dims.size()) - 1;
@@ -92,7 +92,7 @@ void Generator::Gather() {
   const Dims in = NonEmptyDims(1, 3);
   const int64_t rank = static_cast<int64_t>(in.size());
   Dims batch = RandomDims(0, 2);
-  // Dimensions that indices address; single elements of them, or windows.
+  // Dimensions that indices address, by single elements or by windows.
   Dims map, collapsed, slice(in.begin(), in.end()), offset_sizes;
   for (int64_t d = 0; d < rank; ++d) {
     const bool indexed = Chance(60);
@@ -152,7 +152,7 @@ void Generator::Scatter() {
   const std::string type = Of({"f32", "s32", "u8"});
   const std::string opcode = type == "f32" ? Of({"add", "add", "maximum", "minimum"})
                                            : Of({"add", "maximum", "minimum", "multiply", "and", "or"});
-  // Where no two windows can meet the update may also take the place of what is there.
+  // If no two windows can meet, the update may also replace the operand's values.
   const bool is_single = std::all_of(batch.begin(), batch.end(), [](int64_t size) { return size == 1; });
   std::string combiner;
   if (is_single && Chance(50)) {
@@ -172,7 +172,7 @@ void Generator::Scatter() {
                       ", index_vector_dim=", batch.size(), ", to_apply=", combiner));
 }
 
-// A dynamic slice or a gather of `x`: where partial values of any reducer meet indices into a cut dimension.
+// A dynamic slice or a gather of `x`: partial values of any reducer meet indices into a cut dimension.
 std::string Generator::IndexedTail(const std::string& x, const std::string& type, const Dims& dims) {
   const std::string index_type = Of({"s32", "u64"});
   if (Chance(50)) {

@@ -1,6 +1,7 @@
-// Kinds of random programs: regions written per device, with and without axes left open; several replicas.
+// Kinds of random programs: regions written per device, with and without axes left to the partitioner;
+// several replicas.
 //
-// A region is written twice: per device, and as what it means for whole arrays.
+// A region is written twice: per device, and as the equivalent ops on whole arrays.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -14,7 +15,7 @@
 namespace toroid {
 namespace {
 
-// A value of a region: its dimensions as a whole, and the manual axes that cut them.
+// A value of a region: its whole dimensions, and the manual axes that cut them.
 struct RegionValue {
   std::string name;
   Dims dims;
@@ -33,8 +34,8 @@ Sharding CutOf(const std::vector<AxisList>& cut) {
   return sharding;
 }
 
-// ", channel_id=1, use_global_device_ids=true, replica_groups={{0,2},{1,3}}": devices that differ in `axes` alone, in
-// the order of their tiles.
+// ", channel_id=1, use_global_device_ids=true, replica_groups={{0,2},{1,3}}": groups of devices that differ
+// in `axes` alone, in the order of their tiles.
 std::string GroupsText(const Mesh& mesh, const AxisList& axes) {
   std::vector<std::string> groups;
   const AxisList others = mesh.InOrder(mesh.AllAxes() & ~axes.Set());
@@ -59,7 +60,7 @@ std::string Bounds(const Dims& dims, int64_t d, int64_t from, int64_t to) {
 
 void Generator::ManualRegion() {
   if (mesh_.num_axes() == 0) return Elementwise();
-  program_.options.device_order_seed.reset();  // Groups name devices.
+  program_.options.device_order_seed.reset();  // Groups name devices, so the order must be the default.
   AxisSet manual = 0;
   for (int axis = 0; axis < mesh_.num_axes(); ++axis) {
     if (Chance(60)) manual |= AxisSet{1} << axis;
@@ -70,14 +71,14 @@ void Generator::ManualRegion() {
     sharding.manual = local;
     return absl::StrCat(", sharding=", mesh_.ToHlo(sharding).ToString());
   };
-  // Which dimensions of a value are left open, if any.
+  // Dimensions of a value that are left to the partitioner, if any.
   const auto unspecified = [&](size_t rank) {
     Dims dims(rank);
     std::iota(dims.begin(), dims.end(), 0);
     return open ? absl::StrCat(", backend_config=\"unspecified_dims=[", absl::StrJoin(dims, ","), "]\"")
                 : std::string();
   };
-  // `body_` holds the region, `reference_` what it means.
+  // `body_` holds the region, `reference_` the equivalent on whole arrays.
   const auto line = [&](const RegionValue& value, const std::string& local, const std::string& whole) {
     Line(absl::StrCat(value.name, " = ", ShapeText("s32", LocalDims(mesh_, value)), " ", local));
     absl::StrAppend(&reference_, "  ", value.name, " = ", ShapeText("s32", value.dims), " ", whole, "\n");
@@ -127,7 +128,8 @@ void Generator::ManualRegion() {
         line(y, op, op);
         break;
       }
-      case 2: {  // A sum over a dimension; what is cut is added up by hand.
+      // A sum over a dimension; partial sums are added by an explicit all-reduce.
+      case 2: {
         if (d < 0) continue;
         y.dims.erase(y.dims.begin() + d);
         y.cut.erase(y.cut.begin() + d);
@@ -165,7 +167,8 @@ void Generator::ManualRegion() {
                           "}"),
              absl::StrCat("copy(", x.name, ")"));
         break;
-      case 5: {  // Tiles move on by one.
+      // Tiles move to the next device.
+      case 5: {
         if (d < 0 || x.cut[d].empty()) continue;
         std::vector<std::string> pairs;
         const std::vector<int64_t> along = mesh_.Positions(x.cut[d]);
@@ -189,7 +192,8 @@ void Generator::ManualRegion() {
              absl::StrCat("concatenate(", last, ", ", rest, "), dimensions={", d, "}"));
         break;
       }
-      case 6: {  // A product with weights that come from outside, cut as the dimension that is summed.
+      // A product with weights from outside, cut like the dimension that is summed.
+      case 6: {
         if (d < 0) continue;
         RegionValue w;
         w.dims = {LocalDims(mesh_, x)[d], Uniform(1, 5)};
@@ -212,7 +216,8 @@ void Generator::ManualRegion() {
              dot);
         break;
       }
-      default: {  // Cut inside over an axis that is open.
+      // Inside the region, cut over an axis that is left to the partitioner.
+      default: {
         const AxisList free = mesh_.InOrder(mesh_.AllAxes() & ~manual);
         if (d < 0 || free.empty()) continue;
         Sharding inside = Sharding::Replicated(static_cast<int>(rank));
@@ -235,7 +240,7 @@ void Generator::ManualRegion() {
   Result("s32", last.dims, absl::StrCat("negate(", result_, ")"));
 }
 
-// Replicas of all partitions, with sums and exchanges between them.
+// Several replicas of all partitions, with sums and exchanges between them.
 void Generator::Replicas() {
   const int64_t replicas = Pick<int64_t>({2, 2, 3, 4});
   header_ = absl::StrCat(", replica_count=", replicas);

@@ -1,4 +1,4 @@
-// Kinds of random programs: ops that move data, and values made from nothing.
+// Kinds of random programs: ops that move data, and values made without operands.
 #include <algorithm>
 #include <numeric>
 
@@ -22,7 +22,7 @@ void Generator::Broadcast() {
 }
 
 void Generator::Reshape() {
-  // The same list of factors cut into dimensions twice.
+  // One list of factors, cut into dimensions in two ways.
   std::vector<int64_t> factors;
   if (Chance(8)) {
     factors.assign(static_cast<size_t>(Uniform(7, 11)), 2);
@@ -86,7 +86,7 @@ void Generator::Slice() {
   Result(type, out, absl::StrCat("slice(", x, "), slice={", absl::StrJoin(bounds, ", "), "}"));
 }
 
-// A slice of those dimensions of an array that is a little larger.
+// A slice with those dimensions of an array that is a little larger.
 std::string Generator::MostOf(const std::string& type, const Dims& dims) {
   Dims all;
   std::vector<std::string> bounds;
@@ -100,7 +100,7 @@ std::string Generator::MostOf(const std::string& type, const Dims& dims) {
   return result_;
 }
 
-// Parts of one array in any order, perhaps with others between them.
+// Parts of one array in any order, perhaps with parts of others between them.
 void Generator::Roll() {
   Dims dims = NonEmptyDims(1, 3);
   const int64_t d = Uniform(0, static_cast<int64_t>(dims.size()) - 1), n = Uniform(2, 24);

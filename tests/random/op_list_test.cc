@@ -1,5 +1,5 @@
-// Every op that the partitioner can cut stands in the random programs: whoever adds a row to the opcode table
-// adds it there, or to the lists below with a reason.
+// Every op that the partitioner can cut occurs in the random programs. A new row of the opcode table needs a
+// kind there, or an entry with a reason in the lists below.
 // BUILD: size = "small"
 #include <map>
 #include <set>
@@ -28,7 +28,8 @@ const Row kTable[] = {
 #undef HLO_OP
 };
 
-// Computed on replicated arrays: no sharding of theirs can be wrong. The rule is asked whether that is so.
+// Ops computed on replicated arrays: their sharding cannot be wrong. The test checks that their rule
+// replicates.
 const std::set<Opcode> kReplicatedArrays = {Opcode::kBitcast,
                                             Opcode::kRng,
                                             Opcode::kRngGetAndUpdateState,

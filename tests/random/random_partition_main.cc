@@ -1,7 +1,7 @@
 // random_partition: the differential test over any range of seeds, by hand.
 //
 //   random_partition --from=0 --count=1000000 [--kind=dot]
-// Prints the seed now and then, so that a range can be resumed; exit status 1 at the first difference.
+// Prints the seed from time to time, so that a range can be resumed; exit status 1 at the first difference.
 #include <cstdio>
 
 #include "CLI/CLI.hpp"

@@ -1,5 +1,5 @@
-// Op x shape x sharding of every operand and result x device count x device order x uneven sizes x poison,
-// with fixed seeds: the partitioned program equals the unpartitioned one, exactly.
+// Random op, shape, sharding of every operand and result, device count, device order, uneven sizes and
+// poison, with fixed seeds: the partitioned program equals the unpartitioned one, exactly.
 // BUILD: size = "medium"
 // BUILD: shard_count = 4
 #include "gtest/gtest.h"

@@ -75,7 +75,7 @@ const std::vector<std::pair<std::string, void (Generator::*)()>>& Kinds() {
 
 }  // namespace
 
-// A second op behind the first, where partial sums, padding and layouts of the first meet it.
+// A second op after the first, so that it meets the first one's partial sums, padding and layouts.
 void Generator::Tail() {
   const std::string type = result_type_;
   const Dims dims = result_dims_;

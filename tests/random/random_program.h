@@ -1,9 +1,9 @@
 // Random programs for differential tests: one op (or a loop, or a branch) on random shapes, element types and
-// shardings, perhaps with a second op behind it, as HLO text with arguments.
+// shardings, perhaps followed by a second op, as HLO text with arguments.
 //
-// Floats hold small integers, so that sums in any order are exact and results must be equal bit for bit (up
-// to the sign of zero); but for transcendental functions, division, transforms and linear algebra. A program
-// depends on its seed alone.
+// Floats hold small integers, so that sums in any order are exact and results must be equal bit for bit
+// (except for the sign of zero). Transcendental functions, division, transforms and linear algebra are
+// exceptions. A program depends on its seed alone.
 // BUILD: srcs += "generator.h", "elementwise_kinds.cc", "movement_kinds.cc", "contraction_kinds.cc"
 // BUILD: srcs += "reduction_kinds.cc", "indexing_kinds.cc", "control_flow_kinds.cc"
 // BUILD: srcs += "tuple_kinds.cc", "composite_kinds.cc", "manual_kinds.cc"
@@ -23,17 +23,17 @@ namespace toroid {
 struct RandomProgram {
   std::string kind;  // The op under test.
   std::string text;
-  std::string
-      reference;  // The program that is run unpartitioned, if it is another one: without regions written per device.
+  // The unpartitioned program, if it is another one: without regions written per device.
+  std::string reference;
   std::vector<Literal> arguments;
-  bool exact = true;         // Else results are equal up to the tolerance of their type.
+  bool exact = true;         // If false, results are equal up to the tolerance of their type.
   PartitionOptions options;  // Device count, device order, poison.
 };
 
 // Names of the kinds of programs.
 const std::vector<std::string>& RandomProgramKinds();
 
-// `kind` empty: any.
+// `kind` empty: any kind.
 RandomProgram MakeRandomProgram(uint64_t seed, absl::string_view kind = "");
 
 }  // namespace toroid

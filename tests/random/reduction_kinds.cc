@@ -29,7 +29,7 @@ void Generator::Reduce() {
                       ", to_apply=", ReducerText(opcode, type)));
 }
 
-// Neutral or not: it must enter once.
+// An init value that may not be neutral: it must be used exactly once.
 std::string Generator::InitValue(const std::string& opcode, const std::string& type) {
   if (Chance(40)) return Parameter(type, {}, opcode == "multiply" ? 1 : 0, 3);
   const std::string init = Fresh("init");
@@ -52,7 +52,7 @@ std::string Generator::InitValue(const std::string& opcode, const std::string& t
   return init;
 }
 
-// Two arrays reduced apart in one reduction.
+// Two arrays reduced separately in one reduction.
 void Generator::VariadicReduce() {
   const Dims in = RandomDims(1, 3);
   Dims reduced, out;
@@ -85,8 +85,8 @@ void Generator::VariadicReduce() {
   Result(first ? "f32" : "s32", out, absl::StrCat("get-tuple-element(", both, "), index=", first ? 0 : 1));
 }
 
-// Reducers that nothing but their computation tells: products of complex numbers kept in two arrays, and
-// a + b + a b. Both are associative and commutative, in integers exactly.
+// Reducers that only their computation identifies: products of complex numbers kept in two arrays, and a + b
+// + a b. Both are associative and commutative, and exact in integers.
 void Generator::OpaqueReduce() {
   const Dims in = RandomDims(1, 3);
   Dims reduced, out;
@@ -131,7 +131,7 @@ void Generator::OpaqueReduce() {
   Result("s32", out, absl::StrCat("get-tuple-element(", both, "), index=", Uniform(0, 1)));
 }
 
-// Windows as long as the dimension: sums of all rows up to each, or from each on.
+// Windows as long as the dimension: sums of all rows up to each row, or from each row on.
 void Generator::CumulativeWindow() {
   Dims in = NonEmptyDims(1, 3);
   if (Chance(50)) in[0] = Uniform(8, 40);
@@ -144,7 +144,7 @@ void Generator::CumulativeWindow() {
     absl::StrAppend(&pad, d > 0 ? "x" : "", forward ? n - 1 : 0, "_", forward ? 0 : n - 1);
   }
   const std::string opcode = Of({"add", "add", "maximum", "minimum", "multiply"});
-  // Products of dozens of init values are exact in integers only.
+  // Products of dozens of init values are exact only in integers.
   const std::string type = opcode == "multiply" ? "s32" : Of({"s32", "s32", "f32"});
   const std::string x = opcode == "multiply" ? Parameter(type, in, -1, 1) : Parameter(type, in);
   const std::string init = InitValue(opcode, type);
@@ -247,7 +247,8 @@ void Generator::Sort() {
   const int64_t d = Uniform(0, static_cast<int64_t>(dims.size()) - 1);
   if (Chance(50)) dims[d] = Uniform(1, 30);
   const bool is_long = Chance(15);
-  if (is_long) {  // As long as tiles are sorted together.
+  // Long enough for tiles to be sorted together.
+  if (is_long) {
     for (int64_t& size : dims) size = std::min<int64_t>(size, 3);
     dims[d] = Chance(50) ? Uniform(30, 400) : Uniform(1024, 1200);
   }
@@ -281,7 +282,7 @@ void Generator::Sort() {
     }
     Result(type, some, absl::StrCat("slice(", result_, "), slice={", absl::StrJoin(bounds, ", "), "}"));
   };
-  if (second) take(!first);  // Perhaps nothing needs it.
+  if (second) take(!first);  // Perhaps nothing uses it.
   take(first);
 }
 

@@ -1,4 +1,4 @@
-// Kinds of random programs: tuples handed on, tuples as arguments, sums with several users, sharding groups.
+// Kinds of random programs: tuples passed on, tuples as arguments, sums with several users, sharding groups.
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace toroid {
 
-// Values computed in several ways, cut in several ways, partial ones among them, go through an op that hands a
-// tuple on, perhaps a nested one.
+// Values computed in several ways and cut in several ways, some of them partial, pass through an op that
+// returns a tuple, perhaps a nested one.
 void Generator::HandedOn() {
   const int64_t m = Size(), k = Size(), n = Size();
   const std::string a = Parameter("f32", {m, k}, -2, 2), b = Parameter("f32", {k, n}, -2, 2),
@@ -99,7 +99,8 @@ void Generator::TupleArgument() {
   Result("f32", x, "add(df, cb)");
 }
 
-// A sum over a cut dimension that several ops use, linear ones and others, also of what comes from it.
+// A sum over a cut dimension with several users, linear ones and others, which may use values derived from
+// it.
 void Generator::SharedSum() {
   const int64_t m = Size(), k = Size(), n = Size();
   const std::string a = Parameter("f32", {k, m}, -1, 1), b = Parameter("f32", {k, n}, -1, 1),
@@ -148,7 +149,7 @@ void Generator::SharedSum() {
   Result("f32", {m, n}, absl::StrCat("subtract(", values.back(), ", ", Pick(values), ")"));
 }
 
-// Values that are to be cut alike, or that shardings may not pass.
+// Values that must be cut alike, or that shardings may not cross.
 void Generator::GroupedShardings() {
   const Dims dims = RandomDims(1, 3);
   const std::string shape = ShapeText("f32", dims), x = Parameter("f32", dims), y = Parameter("f32", dims);

@@ -68,13 +68,14 @@ absl::StatusOr<std::vector<Literal>> RunInProcess(const Module& module,
   return literals;
 }
 
-// What is different over ranks; empty if nothing is.
+// The difference of a run over ranks; empty if there is none.
 std::string DifferenceOverRanks(const absl::StatusOr<std::vector<Literal>>& expected, const Outfeed& outfeed,
                                 const absl::StatusOr<std::vector<Literal>>& actual,
                                 const Outfeed& actual_outfeed) {
   if (!expected.ok()) {
     if (actual.ok()) return "no error";
-    // Behind the place: names that stand in several computations are others where a module was sent.
+    // Compares the text after the place: names that occur in several computations change when a module is
+    // sent.
     const absl::string_view what =
         expected.status().message().substr(expected.status().message().find(": ") + 1);
     return absl::StrContains(actual.status().message(), what) ? "" : std::string(actual.status().message());

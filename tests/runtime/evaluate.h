@@ -1,4 +1,4 @@
-// Running HLO text in tests: values go in and come out as text.
+// Runs HLO text in tests: values go in and come out as text.
 //
 //   EXPECT_EQ(Evaluate("x = s32[3] constant({1, 2, 3}) ROOT y = s32[3] negate(x)"), "{-1, -2, -3}");
 #ifndef TOROID_TESTS_RUNTIME_EVALUATE_H_
@@ -17,7 +17,7 @@
 
 namespace toroid {
 
-// A verified module: `body` holds the instructions of the entry, `computations` what stands before it.
+// A verified module: `body` holds the instructions of the entry, `computations` the text before the entry.
 // Ends the process with a message if the text is wrong.
 std::unique_ptr<Module> MakeModule(absl::string_view body, absl::string_view computations = "");
 
@@ -27,12 +27,13 @@ Literal ParseLiteral(absl::string_view text);
 // The value in HLO text, without its shape.
 std::string ToText(const Literal& literal);
 
-// Result of the entry on one device; "CODE: message" if it fails.
+// The result of the entry on one device; "CODE: message" if the run fails.
 std::string Evaluate(absl::string_view body, absl::string_view computations = "",
                      absl::Span<const Literal> arguments = {});
 
-// Results of the devices of `options`, one per device. arguments[i] holds one value for all devices, or one per
-// device. The run is repeated over two and over three ranks, which must give the same: kInternal if they do not.
+// The results of the devices of `options`, one per device. arguments[i] holds one value for all devices, or
+// one per device. The run is repeated over two and over three ranks, which must give the same results:
+// kInternal if they do not.
 absl::StatusOr<std::vector<Literal>> RunOnDevices(const Module& module,
                                                   const std::vector<std::vector<Literal>>& arguments,
                                                   const RunOptions& options);
@@ -41,7 +42,7 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const Module& module,
                                                   const std::vector<std::vector<Literal>>& arguments,
                                                   int64_t num_partitions, int64_t num_replicas = 1);
 
-// The same as text; one string with the error if it fails.
+// The same as text; one string with the error if the run fails.
 std::vector<std::string> EvaluateOnDevices(absl::string_view body, absl::string_view computations,
                                            const std::vector<std::vector<Literal>>& arguments,
                                            int64_t num_partitions, int64_t num_replicas = 1);

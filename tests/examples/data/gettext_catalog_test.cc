@@ -50,7 +50,7 @@ TEST(GettextCatalogTest, AnotherEncodingIsRefused) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("names.mo: is not encoded")));
 }
 
-// Every byte flipped, every length cut: an error, or other texts.
+// Every byte flipped, every length truncated: an error, or other texts.
 TEST(GettextCatalogTest, DamageDoesNoHarm) {
   const std::string folder = TestFolder("damage");
   WriteCatalog(folder, "de", "names", {{"Spain", "Spanien"}, {"Japan", "Japan"}});
@@ -61,7 +61,7 @@ TEST(GettextCatalogTest, DamageDoesNoHarm) {
       bytes[i] = static_cast<char>(bytes[i] ^ flip);
       ParseCatalog(bytes).status().IgnoreError();
     }
-    // The last byte is the zero behind the last text.
+    // The last byte is the zero after the last text.
     if (i + 1 < whole.size()) {
       EXPECT_FALSE(ParseCatalog(whole.substr(0, i)).ok()) << i;
     }

@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A package of two lists with names, the others empty.
+// A package in which two lists have names and the others are empty.
 IsoFolders SmallPackage(const std::string& name) {
   const std::string root = TestFolder(name);
   const IsoFolders folders = {root + "/json", root + "/locale"};

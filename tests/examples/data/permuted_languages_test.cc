@@ -16,7 +16,7 @@ TEST(PermutedLanguagesTest, EveryLanguageReplacesLettersOneToOne) {
   std::map<int, std::map<char, char>> letters;
   for (const Sentence& s : corpus.sentences) {
     ASSERT_EQ(s.source.size(), s.english.size());
-    if (s.language % 2 == 1 || s.english.find(' ') != std::string::npos) continue;  // Back to front.
+    if (s.language % 2 == 1 || s.english.find(' ') != std::string::npos) continue;  // Written back to front.
     for (size_t i = 1; i < s.source.size(); ++i) {
       const auto it = letters[s.language].emplace(s.english[i], s.source[i]).first;
       EXPECT_EQ(it->second, s.source[i]);

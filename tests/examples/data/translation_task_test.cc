@@ -25,7 +25,7 @@ TaskOptions SmallOptions() {
   return options;
 }
 
-// The tokens of a row up to its padding, which must be all that follows.
+// The tokens of a row before its padding; nothing may follow the padding.
 std::vector<int32_t> Row(const Literal& literal, size_t row, int64_t length) {
   const absl::Span<const int32_t> tokens = literal.data<int32_t>().subspan(row * length, length);
   std::vector<int32_t> kept(tokens.begin(), tokens.end());

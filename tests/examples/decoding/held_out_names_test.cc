@@ -33,7 +33,7 @@ MoeTransformerConfig ModelOf(const TranslationTask& task, int64_t devices) {
   return config;
 }
 
-// What Translate gives on so many devices, so many sentences at a time.
+// The result of Translate on `devices` devices, `sentences` sentences at a time.
 std::vector<std::string> TranslateSome(const TranslationTask& task, int64_t devices, int64_t at_a_time) {
   const NamedWeights weights = RandomWeights(ModelOf(task, 1), 3);
   auto decoder = MakeTaskDecoder(task, ModelOf(task, devices), {.beam = 2}, at_a_time);

@@ -27,7 +27,7 @@ TEST(NearestNameTest, NormalizedByTheLongerOne) {
   EXPECT_DOUBLE_EQ(NormalizedEditDistance("xyz", "abc"), 1);
 }
 
-// Two languages; which English names are held out follows from the seed.
+// Two languages; the seed decides which English names are held out.
 TEST(NearestNameTest, NearestIsOfTheSameLanguageAndTrainedOn) {
   Corpus corpus;
   corpus.origin = "here";

@@ -1,5 +1,5 @@
-// A beam search as one would write it down: every hypothesis is a list of words, and at each step the whole model is run anew over
-// each of them, without kept keys or values, masks of hypotheses or a mesh.
+// A plain beam search: every hypothesis is a list of words, and at each step the whole model is run anew on
+// each list, without kept keys or values, masks of hypotheses or a mesh.
 #ifndef TOROID_TESTS_EXAMPLES_DECODING_PLAIN_BEAM_SEARCH_H_
 #define TOROID_TESTS_EXAMPLES_DECODING_PLAIN_BEAM_SEARCH_H_
 
@@ -21,23 +21,23 @@ struct NamedWeights {
   std::vector<Literal> arrays;
 };
 
-// All of the model's weights, drawn from a seed; larger than fresh ones, so that probabilities differ.
+// All of the model's weights, drawn from a seed; larger than initial weights, so that probabilities differ.
 NamedWeights RandomWeights(const MoeTransformerConfig& config, uint64_t seed);
 
 class PlainBeamSearch {
  public:
-  // Experts always have room.
+  // Experts have room for all tokens.
   static absl::StatusOr<std::unique_ptr<PlainBeamSearch>> Create(const MoeTransformerConfig& config,
                                                                  const DecodeOptions& options,
                                                                  const NamedWeights& weights);
 
-  // One sentence [L]: its hypotheses, best first.
+  // Decodes one sentence [L] into its hypotheses, best first.
   absl::StatusOr<std::vector<DecodedSentence>> Decode(absl::Span<const int32_t> source) const;
 
  private:
   explicit PlainBeamSearch(const DecodeOptions& options) : options_(options) {}
 
-  // log p of each word after these words, [V].
+  // log p of each word after `words`, [V].
   absl::StatusOr<std::vector<float>> Next(absl::Span<const int32_t> source,
                                           const std::vector<int32_t>& words) const;
   double Score(double log_probability, size_t length) const;

@@ -32,7 +32,7 @@ ConvNetworkConfig ConfigOf(const Cut& cut) {
   return config;
 }
 
-// Even ones; uneven ones; columns alone; a batch that is cut too; tiles of less than a halo.
+// Even tilings; uneven ones; columns only; with the batch cut too; tiles smaller than a halo.
 constexpr Cut kCuts[] = {{24, 24, 1, 2, 2}, {27, 22, 1, 3, 2}, {17, 30, 1, 1, 5},
                          {20, 13, 2, 2, 2}, {16, 16, 1, 7, 1}, {19, 21, 2, 3, 3}};
 
@@ -56,18 +56,18 @@ TEST(ConvNetworkTest, LossAndGradientsEqualThoseOfOneDevice) {
   }
 }
 
-// Halos, and sums of what weights are made of.
+// Halos, and sums for the gradients of weights.
 TEST(ConvNetworkTest, NothingIsGathered) {
   for (const Cut& cut : kCuts) {
     SCOPED_TRACE(absl::StrCat(cut.height, "x", cut.width, " over ", cut.batch_parts, "x", cut.row_parts, "x",
                               cut.column_parts));
     const ConvNetworkConfig config = ConfigOf(cut);
     ASSERT_OK_AND_ASSIGN(const auto module, BuildConvNetworkGradient(config));
-    PartitionOptions in_tiles;  // Images as small as these would send less if they were cut otherwise.
+    PartitionOptions in_tiles;  // Images as small as these would send less with other cuts.
     in_tiles.searched_instructions = 0;
     ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, in_tiles));
     EXPECT_TRUE(partitioned.full_replications.empty());
-    int64_t weights = 1, reduced = 0;  // And the loss.
+    int64_t weights = 1, reduced = 0;  // 1: the loss.
     for (const Instruction* parameter : module->entry()->parameters()) {
       if (parameter->parameter_number() > 1) weights += parameter->shape().NumElements();
     }

@@ -50,8 +50,8 @@ TEST(DecodeStepTest, StateIsWrittenInItsPlace) {
   EXPECT_EQ(step.module->entry()->root()->shape().tuple_shapes().size(), step.state.size() + 1);
 }
 
-// Of 9 layers of experts each sends tokens there and back; the one number is summed; nothing else is sent, least of all what
-// was written before.
+// Each of 9 layers of experts sends tokens there and back, and the count of open hypotheses is summed.
+// Nothing else is sent, in particular no keys and values of earlier words.
 TEST(DecodeStepTest, OnlyTokensTravelToTheirExperts) {
   MoeTransformerConfig config = PaperConfig(2048, 36);
   DecodeOptions options;
@@ -64,7 +64,7 @@ TEST(DecodeStepTest, OnlyTokensTravelToTheirExperts) {
   EXPECT_THAT(counts, ElementsAre(Pair("all-reduce", 1), Pair("all-to-all", 18)));
 }
 
-// Values and their places as std::stable_sort finds them.
+// The values and indices of std::stable_sort.
 TEST(DecodeStepTest, LargestComeInOrderTheFirstOfEqualOnesFirst) {
   Builder b("largest");
   const Largest largest = TakeLargest(b.Parameter(Shape(xla::F32, {1, 2, 6}), "x"), 4, &b);
@@ -94,8 +94,9 @@ TEST(DecodeStepTest, RankingFollowsTheHeaderByHand) {
   ASSERT_OK_AND_ASSIGN(
       const auto module,
       b.Build(b.Tuple({next.log_probability, next.length, next.finished, next.mask, next.words})));
-  // Place 0 ended after one word at -2: worth -2 * (8/6) / (6/6) = -2.667 among those of three words. Place 1 is at -1; after it
-  // word 4 gives -1.5, the end -2, word 3 -3, padding and begin nothing though they are likely.
+  // Place 0 ended after one word at -2: its score is that of -2 * (8/6) / (6/6) = -2.667 at three words.
+  // Place 1 is at -1; after it word 4 gives -1.5, the end -2, word 3 -3; padding and begin are excluded
+  // though they are likely.
   const std::vector<Literal> arguments = {
       Literal::Array<float>({1, 1, 2}, {-2, -1}),
       Literal::Array<int32_t>({1, 1, 2}, {1, 2}),
@@ -110,7 +111,7 @@ TEST(DecodeStepTest, RankingFollowsTheHeaderByHand) {
   EXPECT_THAT(result.element(3).data<bool>(),
               ElementsAre(false, true, false, true, false, true, false, true));
   EXPECT_THAT(result.element(4).data<int32_t>(), ElementsAre(4, 2));
-  // With the end less likely, what has ended stays, as it was.
+  // If the end is less likely, the finished hypothesis stays unchanged.
   std::vector<Literal> later = arguments;
   later[4] = Literal::Array<float>({1, 1, 2, 5}, {0, 0, 0, 0, 0, -0.1f, -0.1f, -3, -2, -0.5f});
   ASSERT_OK_AND_ASSIGN(const Literal stays, RunSingle(*module, later));

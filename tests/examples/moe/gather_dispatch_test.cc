@@ -23,7 +23,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Tokens with some padding; weights and draws in [0, 1) around nothing in particular.
+// Tokens with some padding; weights and draws in [0, 1), without a pattern.
 std::vector<Literal> RandomArguments(const Module& module, int64_t vocabulary) {
   std::mt19937_64 random(11);
   std::uniform_real_distribution<float> weight(-0.5f, 0.5f), draw(0, 1);
@@ -52,8 +52,8 @@ struct Case {
   int64_t devices, groups, experts, sequence_length;
   bool padding;
 };
-// One device; a group for each; groups on several devices; several groups on one. 16 experts have places for one token each: most
-// overflow.
+// One device; one device per group; groups on several devices; several groups on one device. 16 experts have
+// room for one token each, so most tokens overflow.
 constexpr Case kCases[] = {{1, 2, 4, 4, false}, {2, 2, 4, 4, true},  {4, 4, 16, 4, false},
                            {8, 4, 3, 4, true},  {2, 6, 16, 4, true}, {6, 6, 6, 5, false}};
 
@@ -73,7 +73,7 @@ std::string NameOf(const Case& c) {
                       c.padding ? ", padding" : "");
 }
 
-// The program by rows on a mesh gives what that by masks gives on one device.
+// The program by rows on a mesh gives the result of the program by masks on one device.
 void ExpectSame(const Module& by_rows, const Module& by_masks, int64_t vocabulary) {
   const std::vector<Literal> arguments = RandomArguments(by_masks, vocabulary);
   ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(by_masks, arguments));

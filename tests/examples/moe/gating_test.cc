@@ -1,5 +1,6 @@
 // BUILD: size = "small"
-// The auxiliary loss of gating: 1 for an even load whatever part of a group is padding, more for an uneven one.
+// The auxiliary loss of gating is 1 for an even load, whatever part of a group is padding, and more for an
+// uneven one.
 #include "examples/moe/gating.h"
 
 #include <memory>
@@ -13,7 +14,8 @@
 namespace toroid {
 namespace {
 
-// E^2 mean over groups and experts of aux, for gates f32[G,S,E] of which the first `present` tokens of each group are there.
+// E^2 times the mean over groups and experts of aux, for gates f32[G,S,E]; in each group all but the first
+// `present` tokens are padding.
 float Auxiliary(const MoeTransformerConfig& config, const std::vector<float>& gates, int64_t present) {
   ModelBuilder m(config, "gating");
   Builder& b = m.b();
@@ -44,7 +46,7 @@ MoeTransformerConfig SmallConfig() {
   return config;
 }
 
-// Token t prefers expert expert_of(t) a little.
+// Token t has a slightly larger gate for expert expert_of(t).
 template <typename ExpertOf>
 std::vector<float> Gates(const MoeTransformerConfig& config, ExpertOf expert_of) {
   std::vector<float> gates;
@@ -65,7 +67,7 @@ TEST(GatingTest, AuxiliaryLossOfAnEvenLoadIsOneWhateverIsPadding) {
 
 TEST(GatingTest, AuxiliaryLossOfAnUnevenLoadIsTheSameWhateverIsPadding) {
   const MoeTransformerConfig config = SmallConfig();
-  // All choose expert 2: E * 1 * 0.4.
+  // All tokens choose expert 2: E * 1 * 0.4.
   const std::vector<float> uneven = Gates(config, [](int64_t) { return 2; });
   for (const int64_t present : {16, 7, 1})
     EXPECT_NEAR(Auxiliary(config, uneven, present), 1.6, 1e-5) << present;

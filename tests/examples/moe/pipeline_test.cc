@@ -36,7 +36,7 @@ MoeTransformerConfig DenseConfig(int64_t layers) {
   return config;
 }
 
-// One layer and one column for each stage; several of both, and several groups on a device.
+// One layer and one column per stage; several of both, and several groups per device.
 struct Case {
   int64_t layers, devices, groups, stages, sequences, microbatches;
 };
@@ -69,7 +69,7 @@ Literal Random(const Shape& shape, std::mt19937_64* random) {
   return literal;
 }
 
-// Of "encoder.layer_3.self.wq": "encoder.self.wq" and 3; the name itself and -1 if it is of no layer.
+// "encoder.layer_3.self.wq" gives "encoder.self.wq" and 3; a name without a layer gives itself and -1.
 std::pair<std::string, int64_t> Stacked(const std::string& name) {
   const size_t at = name.find(".layer_");
   if (at == std::string::npos) return {name, -1};
@@ -79,7 +79,8 @@ std::pair<std::string, int64_t> Stacked(const std::string& name) {
   return {name.substr(0, at) + name.substr(end), layer};
 }
 
-// Row-major part `layer` of an array of as many as its first two dimensions say.
+// Part `layer` of an array that is divided, row-major, into as many parts as the product of its first two
+// dimensions.
 Literal LayerOf(const Literal& stacked, const Shape& shape, int64_t layer) {
   Literal part(shape);
   std::copy_n(stacked.data<float>().begin() + layer * shape.NumElements(), shape.NumElements(),
@@ -87,7 +88,7 @@ Literal LayerOf(const Literal& stacked, const Shape& shape, int64_t layer) {
   return part;
 }
 
-// By the name of a parameter that is a weight: its derivative.
+// The derivative by each weight, by the name of its parameter.
 std::map<std::string, Literal> Gradients(const Module& loss, const std::vector<Literal>& arguments,
                                          double* value) {
   std::vector<int64_t> numbers;
@@ -179,7 +180,7 @@ TEST(PipelineTest, ThePartitionedTrainingStepIsTheWholeOne) {
   }
 }
 
-// Computing the layers again draws the same numbers.
+// Recomputing the layers draws the same random numbers.
 TEST(PipelineTest, RecomputationChangesNothing) {
   MoeTransformerConfig config = ConfigOf(kCases[1]);
   config.dropout = 0.1;
@@ -203,10 +204,10 @@ TEST(PipelineTest, RecomputationChangesNothing) {
 TEST(PipelineTest, BetweenStagesOnlyPermutesTravel) {
   ASSERT_OK_AND_ASSIGN(const auto module, BuildMoeTransformer(ConfigOf(kCases[2])));
   PartitionOptions options;
-  options.searched_instructions = 0;  // Of layers so small, a search exchanges other things.
+  options.searched_instructions = 0;  // For layers as small as these, the search prefers other exchanges.
   ASSERT_OK_AND_ASSIGN(const Partitioned forward, PartitionModule(*module, options));
   EXPECT_TRUE(forward.full_replications.empty());
-  // Encoder: its state and its stream; decoder: those, and of the memory.
+  // Encoder: its state and its stream. Decoder: these, and those of the memory.
   int64_t permutes = 0;
   for (const CollectiveRecord& record : ListCollectives(*forward.module)) {
     if (record.opcode == "collective-permute") {
@@ -255,7 +256,7 @@ TEST(PipelineTest, StagesThatDoNotComeOutEvenAreRefused) {
   TrainingOptions options;
   options.remat = Remat::kLayerDots;
   EXPECT_THAT(BuildTrainingStep(ConfigOf(kCases[1]), options),
-              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("say layers")));
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("use layers")));
 }
 
 }  // namespace

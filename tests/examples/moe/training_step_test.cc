@@ -37,7 +37,8 @@ std::vector<Literal> FreshState(const TrainingStep& training, uint64_t seed) {
   return state;
 }
 
-// Tokens below both vocabularies; each label is the target token at its place plus 1, which can be learnt.
+// Tokens below both vocabularies; each label is the target token at its place plus 1, so that it can be
+// learnt.
 std::vector<Literal> Inputs(const MoeTransformerConfig& config, uint64_t seed) {
   std::mt19937_64 random(seed);
   const Shape shape(xla::S32, {config.groups, config.sequences, config.sequence_length});
@@ -62,7 +63,7 @@ std::vector<Literal> Arguments(std::vector<Literal> state, const std::vector<Lit
   return state;
 }
 
-// The tuple's first elements.
+// The first elements of the tuple.
 std::vector<Literal> StateOf(const Literal& result, size_t arrays) {
   std::vector<Literal> state;
   for (size_t i = 0; i < arrays; ++i) state.push_back(result.element(i));

@@ -119,7 +119,8 @@ TEST(CheckpointTest, FileThatIsNoCheckpointIsRefused) {
   }
 }
 
-// Every byte flipped or every length cut: refused, or (where the byte carries no meaning) the same arrays.
+// Every byte flipped, or every length truncated: the file is refused, or (if the byte has no meaning) the
+// arrays are the same.
 TEST(CheckpointTest, DamageNeverGivesOtherValues) {
   const std::string path = FreshPath("damaged.npz");
   const Checkpoint saved = Sample();
@@ -142,7 +143,8 @@ TEST(CheckpointTest, DamageNeverGivesOtherValues) {
   for (size_t size = 0; size < whole.size(); ++size) check(whole.substr(0, size));
 }
 
-// A child saves one checkpoint after the other until it is killed, at a moment that differs from time to time.
+// A child process saves one checkpoint after the other until it is killed, at a moment that varies between
+// rounds.
 TEST(CheckpointTest, KilledWhileSavingNothingIsLost) {
   const std::string path = FreshPath("killed.npz");
   const auto numbered = [](int n) {
@@ -175,7 +177,7 @@ TEST(CheckpointTest, KilledWhileSavingNothingIsLost) {
     last = n;
   }
   EXPECT_GT(interrupted, 0);
-  // What an interrupted save left is no obstacle, and goes.
+  // Leftovers of an interrupted save do no harm, and are removed.
   ASSERT_OK(SaveCheckpoint(path, numbered(-1)));
   EXPECT_FALSE(std::filesystem::exists(path + ".part"));
 }

@@ -20,7 +20,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What a command says to these flags; "" if they are right.
+// The command's error for these flags; "" if they are right.
 std::string ParseError(CLI::App& app, const std::string& flags) {
   try {
     app.parse(flags, /*program_name_included=*/false);
@@ -65,7 +65,7 @@ const std::string& Checkpoint1() {
   return *path;
 }
 
-// The checkpoint's configuration with these entries changed; those that are null are left out.
+// The checkpoint's configuration with these entries changed; null removes an entry.
 std::string WithEntries(const nlohmann::json& entries) {
   const std::string path = absl::StrCat(::testing::TempDir(), "/changed.npz");
   auto configuration = LoadConfiguration(Checkpoint1());
@@ -108,7 +108,7 @@ TEST(DecodeCommandTest, SentenceIsTranslatedUnlessItIsTooLong) {
                               return one;
                             }())
                                 .ToString();
-  // The first language that is told.
+  // The first language that the message lists.
   const size_t at = tried.find("it knows ") + 9;
   command.language = tried.substr(at, tried.find(' ', at) - at);
   command.sentence = "abc";

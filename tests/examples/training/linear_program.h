@@ -1,4 +1,4 @@
-// The smallest program that is trained: a linear model by gradient descent with momentum.
+// The smallest program that can be trained: a linear model by gradient descent with momentum.
 #ifndef TOROID_TESTS_EXAMPLES_TRAINING_LINEAR_PROGRAM_H_
 #define TOROID_TESTS_EXAMPLES_TRAINING_LINEAR_PROGRAM_H_
 
@@ -11,11 +11,12 @@
 
 namespace toroid {
 
-// loss = mean of (x w - y)^2 with x f32[16,8] made a little larger or smaller by the seed, y f32[16,4], w f32[8,4]. State: step,
-// w, and its momentum; metrics: loss, tokens, load f32[1,4]. x, y are split over the devices; w by rows, the momentum not.
+// loss = mean of (x w - y)^2 with x f32[16,8], made a little larger or smaller by the seed, y f32[16,4], w
+// f32[8,4]. State: step, w, and its momentum; metrics: loss, tokens, load f32[1,4]. x and y are split over
+// the devices, w by rows; the momentum is not cut.
 absl::StatusOr<TrainingProgram> LinearProgram(int64_t devices, double learning_rate = 2);
 
-// x and y = x w + something, for a w that is the same for all steps.
+// x, and y = x w + noise, for a w that is the same for all steps.
 std::vector<Literal> LinearInputs(int64_t step);
 
 }  // namespace toroid

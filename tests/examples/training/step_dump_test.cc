@@ -30,7 +30,7 @@ std::vector<Literal> ReadArrays(const std::string& path) {
   return arrays;
 }
 
-// What is in the files alone gives the losses that training on four devices has.
+// The files alone reproduce the losses of training on four devices.
 TEST(StepDumpTest, FilesRepeatTheRun) {
   MoeTrainingOptions options = SmallMoeTraining(4);
   options.names = "made-up";

@@ -58,7 +58,7 @@ TEST(TrainCommandTest, CheckpointIsResumedAndRefusedToAnotherModel) {
               StatusIs(absl::StatusCode::kInvalidArgument,
                        AllOf(HasSubstr("run.npz: "), HasSubstr("dropout=0.0, this one has dropout=0.5"))));
   ASSERT_OK(RunFlags(absl::StrCat(kTiny, "--steps=6 --resume --checkpoint=", path)));
-  // The same weights; the curve of the stopped run has one evaluation more, at its end.
+  // The weights are equal; the curve of the stopped run has one evaluation more, at its end.
   TrainCommand command;
   ASSERT_EQ(ParseError(kTiny, &command), "");
   command.options.model.devices = 4;

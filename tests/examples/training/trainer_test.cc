@@ -21,7 +21,7 @@ absl::StatusOr<std::unique_ptr<Trainer>> LinearTrainer(int64_t devices, uint64_t
   return Trainer::Create(std::move(program), {devices, seed, threads});
 }
 
-// Losses of `steps` steps from where the trainer is.
+// Losses of the next `steps` steps.
 std::vector<float> Losses(Trainer& trainer, int steps) {
   std::vector<float> losses;
   for (int i = 0; i < steps; ++i) {
@@ -134,7 +134,7 @@ TEST(TrainerTest, StepThatFailsSaysSoUntilThereIsAStateAgain) {
   std::vector<Literal> inputs = LinearInputs(0);
   std::swap(inputs[0], inputs[1]);
   EXPECT_THAT(trainer->Step(inputs), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("f32[16,8]")));
-  // What is refused before it runs takes no state.
+  // A step that is refused before it runs leaves the state in place.
   EXPECT_OK(trainer->Step(LinearInputs(0)));
 }
 

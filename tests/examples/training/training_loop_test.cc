@@ -57,7 +57,7 @@ TEST(TrainingLoopTest, CurveHasEveryStepAndTheEvaluations) {
               AllOf(HasSubstr("step     12  loss "), HasSubstr("held_out_loss"), HasSubstr("steps/s")));
 }
 
-// Stopped after any step and resumed: the same curve, the same state.
+// A run stopped after any step and resumed has the same curve and the same state.
 TEST(TrainingLoopTest, ResumedRunIsTheSameAsOneThatDidNotStop) {
   LoopOptions options = Options(11);
   ASSERT_OK_AND_ASSIGN(const auto whole, LinearTrainer());
@@ -70,8 +70,7 @@ TEST(TrainingLoopTest, ResumedRunIsTheSameAsOneThatDidNotStop) {
     options.resume = false;
     ASSERT_OK_AND_ASSIGN(const auto first, LinearTrainer());
     TrainingData data = LinearData();
-    if (stop % 5 != 0 && stop != 11)
-      data.held_out.clear();  // There is no evaluation where the whole run has none.
+    if (stop % 5 != 0 && stop != 11) data.held_out.clear();  // Evaluates only where the whole run does.
     ASSERT_OK(RunTraining(*first, data, options).status());
     options.steps = 11;
     options.resume = true;

@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Where generated arguments must lie.
+// The domains in which generated arguments must be.
 #include "runtime/arguments/argument_domains.h"
 
 #include <cmath>

@@ -56,7 +56,7 @@ TEST(NpyTest, FilesOfNumpyAndMlDtypes) {
   EXPECT_EQ(Read(ReadCorpusFile("tests/corpus/numpy/fortran.npy"), xla::F32),
             "f32[2,3] { { 0, 1, 2 }, { 3, 4, 5 } }");
   EXPECT_EQ(Read(ReadCorpusFile("tests/corpus/numpy/bf16.npy"), xla::BF16),
-            "bf16[2,2] { { 1, 1.5 }, { -2, 0.0078 } }");  // The shortest digits that mean 2^-7.
+            "bf16[2,2] { { 1, 1.5 }, { -2, 0.0078 } }");  // The shortest digits that stand for 2^-7.
   EXPECT_EQ(Read(ReadCorpusFile("tests/corpus/numpy/e5m2.npy"), xla::F8E5M2), "f8e5m2[3] {1, -0.5, 57344}");
 }
 
@@ -76,7 +76,7 @@ TEST(NpyTest, TypesMustAgree) {
               HasSubstr("holds elements of type '<V2', of 2 bytes, which cannot be f8e5m2"));
   EXPECT_THAT(Read(Npy("'<V1'", false, "(1,)", "a"), xla::BF16),
               HasSubstr("of 1 bytes, which cannot be bf16"));
-  // What NumPy names is not guessed.
+  // A type that NumPy names is not reinterpreted.
   EXPECT_THAT(Read(Npy("'<V2'", false, "(1,)", "ab"), xla::F16), HasSubstr("which cannot be f16"));
   EXPECT_THAT(Read(Npy("'<V1'", false, "(1,)", "a"), xla::S8), HasSubstr("which cannot be s8"));
   EXPECT_THAT(Read(Npy("'<u2'", false, "(1,)", "ab"), xla::BF16),

@@ -1,6 +1,6 @@
 // BUILD: size = "small"
 // BUILD: data = ["//tests/corpus:numpy"]
-// NumPy archives: in and out, lies and damage.
+// NumPy archives: read and written, with false sizes, damaged.
 #include "runtime/arguments/npz.h"
 
 #include <zlib.h>
@@ -43,7 +43,7 @@ std::string Deflate(const std::string& data) {
   return out;
 }
 
-// An archive whose members claim `lie` bytes more than they have.
+// An archive whose members state `lie` bytes more than they have.
 std::string Zip(const std::vector<std::pair<std::string, std::string>>& members, bool deflated,
                 uint64_t lie = 0) {
   std::string file, directory;
@@ -74,7 +74,7 @@ TEST(NpzTest, ReadsStoredAndDeflatedMembersInOrder) {
   }
 }
 
-// What numpy.savez writes for arrays of ml_dtypes; each member is called like its type.
+// The output of numpy.savez for arrays of ml_dtypes; each member is named after its type.
 TEST(NpzTest, EveryTypeOfNumpyAndMlDtypesIsRead) {
   ASSERT_OK_AND_ASSIGN(const auto members, ReadNpz(ReadCorpusFile("tests/corpus/numpy/types.npz")));
   EXPECT_EQ(members.size(), 32u);
@@ -145,7 +145,7 @@ TEST(NpzTest, DamageNeverPassesForData) {
       std::string damaged = whole;
       damaged[at] ^= flip;
       const auto members = ReadNpz(damaged);
-      // Names, times and versions may differ; values may not.
+      // Names, times and versions may change; values may not.
       if (members.ok() && members->size() == 1) {
         EXPECT_EQ(ToText((*members)[0].array.values), "{1, 2, 3, 4}") << at;
       }
@@ -153,7 +153,7 @@ TEST(NpzTest, DamageNeverPassesForData) {
   }
 }
 
-// No allocation of what a header claims.
+// A header's claim allocates no memory.
 TEST(NpzTest, LiesAboutSizesAreErrors) {
   const std::string data = WriteNpy(ParseLiteral("f32[2] {1, 2}"));
   for (const bool deflated : {false, true}) {
@@ -179,7 +179,7 @@ TEST(NpzTest, HeadersAreReadWithoutTheValues) {
   EXPECT_EQ(ToText(array.values), "{1, 2}");
 }
 
-// A member says in its header how much it holds: more is not unpacked.
+// A member's header states its size: data beyond that is not unpacked.
 TEST(NpzTest, MembersHoldWhatTheirHeadersSayAndTheLimitAllows) {
   const std::string data = WriteNpy(ParseLiteral("f32[2] {1, 2}"));
   EXPECT_THAT(ReadNpz(Zip({{"x.npy", data + std::string(200000, '\0')}}, true)),

@@ -1,6 +1,6 @@
 // BUILD: size = "small"
 // BUILD: data = ["//tests/corpus:numpy"]
-// NumPy files as arguments and results: names and order, tuples, types that the parameters give.
+// NumPy files as arguments and results: names and order, tuples, types given by the parameters.
 #include "runtime/arguments/numpy_arguments.h"
 
 #include <string>
@@ -37,13 +37,13 @@ TEST(NumpyArgumentsTest, ParametersGiveTheTypesThatFilesDoNotName) {
 TEST(NumpyArgumentsTest, MembersAreMatchedByNameWhereAllCanBe) {
   const Literal one = ParseLiteral("f32[] 1"), two = ParseLiteral("s32[] 2");
   ASSERT_OK_AND_ASSIGN(const std::string file, WriteNpz({one, two}));
-  // arr_0 and arr_1 stand for parameters 0 and 1, whatever the order of their definitions.
+  // arr_0 and arr_1 are parameters 0 and 1, whatever the order of their definitions.
   const auto module =
       MakeModule("b = s32[] parameter(1) a = f32[] parameter(0) ROOT t = (f32[], s32[]) tuple(a, b)");
   ASSERT_OK_AND_ASSIGN(const auto arguments, NumpyArguments(file, *module->entry()));
   EXPECT_EQ(arguments[0], one);
   EXPECT_EQ(arguments[1], two);
-  // Parameters that are called so.
+  // Parameters with these names.
   const auto named =
       MakeModule("arr_1 = f32[] parameter(0) x = s32[] parameter(1) ROOT t = f32[] negate(arr_1)");
   EXPECT_OK(NumpyArguments(file, *named->entry()));
@@ -88,12 +88,12 @@ TEST(NumpyArgumentsTest, OneArrayOnlyGoesIntoNpy) {
   EXPECT_OK(CheckNumpyResult(Literal::Tuple({one, one}).shape(), "x.pb"));
 }
 
-// Values that nothing would take are not unpacked.
+// Values that no parameter takes are not unpacked.
 TEST(NumpyArgumentsTest, HeadersAreCheckedBeforeValuesAreUnpacked) {
   const auto module = MakeModule("p = f32[2] parameter(0) ROOT n = f32[2] negate(p)");
   const Literal large(Shape(xla::F32, {100000}));
   ASSERT_OK_AND_ASSIGN(std::string file, WriteNpz({large}));
-  // Whoever unpacks the values finds the damage.
+  // Damage is found when values are unpacked.
   const size_t at = file.size() / 2;
   file[at] ^= 1;
   EXPECT_THAT(ReadNpz(file), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("damaged")));

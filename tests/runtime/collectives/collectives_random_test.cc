@@ -18,12 +18,12 @@ namespace {
 
 enum class Mode { kCrossReplica, kCrossReplicaAndPartition, kCrossPartition, kFlattened };
 
-// A mesh, groups of ids of a mode, and the devices that meet.
+// A mesh, groups of a mode's ids, and the devices that meet.
 struct Meeting {
   int64_t replicas, partitions;
   std::string attributes;
   std::vector<Index> groups;  // Devices r * partitions + p, in group order.
-  int64_t size = 1;           // Of every group of devices.
+  int64_t size = 1;           // Devices in each group.
 
   // `flagged`: the op has use_global_device_ids.
   Meeting(std::mt19937_64& random, bool flagged) : replicas(1 + random() % 4), partitions(1 + random() % 4) {
@@ -78,7 +78,7 @@ struct Meeting {
   int64_t devices() const { return replicas * partitions; }
 };
 
-// Each device holds other numbers.
+// Each device holds different numbers.
 std::vector<Literal> Values(const Meeting& m, const Index& dims) {
   std::vector<Literal> values;
   for (int64_t device = 0; device < m.devices(); ++device)
@@ -86,7 +86,7 @@ std::vector<Literal> Values(const Meeting& m, const Index& dims) {
   return values;
 }
 
-// Runs `y = RESULT OP(x)ATTRIBUTES`; expected(group, member, index) is an element of what a member has then.
+// Runs `y = RESULT OP(x)ATTRIBUTES`; expected(group, member, index) is an element of a member's result.
 template <typename Expected>
 void ExpectExchanged(const Meeting& m, const std::vector<Literal>& x, const Index& result,
                      const std::string& op, const std::string& attributes, Expected expected) {
@@ -164,7 +164,7 @@ TEST(CollectivesRandomTest, ExchangingOps) {
   }
 }
 
-// Some of n devices send, each to another target or to itself.
+// Some of n devices send, each to a different target or to itself.
 struct Permutation {
   Permutation(std::mt19937_64& random, int64_t n) : source_of(n, -1) {
     Index sources(n), targets(n);
@@ -181,7 +181,7 @@ struct Permutation {
   }
 
   std::string pairs;  // "{{0,2},{1,1}}"
-  Index source_of;    // By target; -1 where none sends.
+  Index source_of;    // By target; -1 if no device sends to it.
 };
 
 TEST(CollectivesRandomTest, PermutationsWithAndWithoutSources) {
@@ -230,7 +230,7 @@ TEST(CollectivesRandomTest, MessagesGoFromSourceToTarget) {
   }
 }
 
-// The start and the end of an op apart, the same op at once.
+// The start and done forms of an op give the result of the plain op.
 TEST(CollectivesRandomTest, AsynchronousFormsAreTheSynchronousOnes) {
   std::mt19937_64 random(114);
   for (int round = 0; round < 30; ++round) {
@@ -272,7 +272,7 @@ TEST(CollectivesRandomTest, RaggedRowsGoWhereTheSenderSays) {
   std::mt19937_64 random(115);
   for (int round = 0; round < 60; ++round) {
     const int64_t n = 1 + random() % 5, width = 1 + random() % 3;
-    // Device i has size[i][j] rows for device j, in the order of j with gaps, and knows where they go.
+    // Device i has size[i][j] rows for device j, in the order of j with gaps, and knows their targets.
     std::vector<Index> size(n, Index(n)), from(n, Index(n)), to(n, Index(n)), receive(n, Index(n));
     int64_t in_rows = 1, out_rows = 1;
     for (int64_t i = 0; i < n; ++i) {

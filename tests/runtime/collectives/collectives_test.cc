@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Collectives on small meshes: who gets what.
+// Collectives on small meshes: the result on each device.
 #include <string>
 #include <vector>
 
@@ -201,7 +201,7 @@ TEST(CollectivePermuteTest, BlocksOfSeveralArrays) {
 }
 
 TEST(GroupSizeTest, ResultsOfOtherGroupsThanTheMeshHasAreRefused) {
-  // Empty groups are all devices: how many, only the run knows.
+  // Empty groups mean all devices, whose number only the run knows.
   for (const char* root :
        {"ROOT r = f32[8] all-gather(p), dimensions={0}, replica_groups={}",
         "ROOT r = f32[1] reduce-scatter(p), dimensions={0}, replica_groups={}, to_apply=add"}) {

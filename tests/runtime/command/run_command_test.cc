@@ -1,6 +1,6 @@
 // BUILD: size = "small"
 // BUILD: data = ["//tests/corpus:jax"]
-// hlo-run as a library call: where arguments come from, what a check finds.
+// hlo-run as a library call: sources of arguments, findings of a check.
 #include "runtime/command/run_command.h"
 
 #include <cstdlib>
@@ -77,7 +77,7 @@ TEST(RunCommandTest, SeedsGiveTheSameArguments) {
 }
 
 TEST(RunCommandTest, FeedsComeFromAndGoToFiles) {
-  // What one run gives, the next takes.
+  // The output of one run is the input of the next.
   HloRunCommand out;
   out.input =
       WriteText("out.hlo",
@@ -108,7 +108,7 @@ TEST(RunCommandTest, PromotedRunTellsRoundingFromMistakes) {
   testing::internal::CaptureStdout();
   EXPECT_OK(RunHloCommand(command));
   EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("\"type\":\"f32\",\"plain_error\":"));
-  // Another function than the one that was recorded.
+  // Another function than the recorded one.
   HloRunCommand record;
   record.input = WriteText("r1.hlo",
                            "x = f32[3] parameter(0) y = f32[3] sine(x) z = f32[3] cosine(x) "
@@ -160,8 +160,8 @@ TEST(RunCommandTest, PromotedResultsAreWrittenInF64OrAsTheModuleDeclaresThem) {
   EXPECT_EQ(static_cast<float>(result->data<bfloat16>()[0]), 258);
 }
 
-// y = (x + 1) + 1 in bf16 for x = 256: 256 where every op rounds, 258 where a compiler keeps the chain in f32, which
-// is exact. A recorded result may be either, or anything not much farther from 258 than 256 is.
+// y = (x + 1) + 1 in bf16 for x = 256: 256 if every op rounds, 258 if a compiler keeps the chain in f32,
+// which is exact. A recorded result may be either, or anything not much farther from 258 than 256 is.
 TEST(RunCommandTest, RecordedResultsMayRoundAsTheirCompilerDoes) {
   HloRunCommand command;
   command.input = WriteText("bf16.hlo",
@@ -193,7 +193,7 @@ TEST(RunCommandTest, RecordedResultsMayRoundAsTheirCompilerDoes) {
   EXPECT_TRUE(check(264));
   EXPECT_FALSE(check(240));
   EXPECT_FALSE(check(270));
-  // A tolerance decides alone.
+  // A given tolerance alone decides.
   command.tolerance = 1e-4;
   EXPECT_TRUE(check(256));
   EXPECT_FALSE(check(258));
@@ -232,7 +232,7 @@ TEST(RunCommandTest, OutfeedsOfSomeDevicesSayWhich) {
   testing::internal::GetCapturedStdout();
   ASSERT_OK_AND_ASSIGN(const std::string bytes, ReadInput(command.outfeed));
   ASSERT_OK_AND_ASSIGN(const auto members, ReadNpz(bytes));
-  // What all devices fed has no companion; what was fed by devices 1 and 2 has their numbers beside it.
+  // A value fed by all devices has no companion; one fed by devices 1 and 2 has their numbers beside it.
   ASSERT_EQ(members.size(), 3);
   EXPECT_EQ(members[0].name, "arr_0");
   EXPECT_EQ(members[1].name, "arr_1");
@@ -253,7 +253,7 @@ TEST(RunCommandTest, MemoryIsBounded) {
       RunHloCommand(command),
       StatusIs(absl::StatusCode::kResourceExhausted,
                HasSubstr("the arguments take 4.0 kB, the limit is 1.0 kB; raise it with --max_bytes")));
-  // The limit that was given is the one that is told.
+  // The error names the limit that was given.
   command.input =
       WriteText("both.hlo", "p = f32[1000] parameter(0) ROOT b = f32[2,1000] broadcast(p), dimensions={1}");
   command.max_bytes = 10000;
@@ -269,7 +269,7 @@ TEST(RunCommandTest, FilesOfArgumentsAndInfeedsAreBounded) {
   command.input = WriteText("arguments_of_file.hlo", "ROOT p = f32[20000000] parameter(0)");
   command.args = TempPath("zeros.npz.gz");
   command.max_bytes = 1000000;
-  // 80 MB of zeros, once behind the whole file, once behind the members.
+  // 80 MB of zeros, once after the whole file, once after the members.
   ASSERT_OK_AND_ASSIGN(const std::string zeros, WriteNpz({Literal(Shape(xla::F32, {20000000}))}));
   ASSERT_OK(WriteOutput(command.args, zeros));
   EXPECT_THAT(RunHloCommand(command),
@@ -304,7 +304,7 @@ TEST(RunCommandTest, MeshesThatAreTooLargeAreRefusedBeforeTheyAreMade) {
   EXPECT_THAT(RunHloCommand(command), refused);
   command.max_bytes = 35000000;
   EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kInternal));
-  // The same for those that a flag or replicas ask for.
+  // The same for devices that a flag or replicas ask for.
   command.max_bytes = 10000000;
   command.input = WriteText("plain.hlo", "ROOT p = f32[8] parameter(0)");
   command.num_partitions = 100000;
@@ -347,7 +347,7 @@ TEST(RunCommandTest, ZeroToleranceAsksForEqualValues) {
 }
 
 TEST(RunCommandTest, ACheckComparesAllDevices) {
-  // Says of the result that all devices hold the same, but they hold their numbers.
+  // Claims that all devices hold the same result, but they hold their own numbers.
   HloRunCommand command;
   command.input = WriteText("devices.hlo", "i = u32[] partition-id() ROOT r = u32[] multiply(i, i)");
   ASSERT_OK_AND_ASSIGN(HloFile file, ReadHloFile(command.input));

@@ -41,7 +41,7 @@ TEST_P(SnapshotTest, UnpartitionedRunGivesTheRecordedResult) {
 std::vector<std::string> UnpartitionedSnapshots() {
   std::vector<std::string> paths;
   for (std::string& path : CorpusFiles("jax", ".snapshot.pb")) {
-    // Bodies of manual regions are per device: these need partitioning.
+    // Bodies of manual regions are per device, so they need partitioning.
     if (!absl::StrContains(path, "manual_")) paths.push_back(std::move(path));
   }
   return paths;

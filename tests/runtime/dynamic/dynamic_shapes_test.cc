@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Arrays with dynamic dimensions: every op computes on the valid part, whatever lies beyond it.
+// Arrays with dynamic dimensions: every op computes on the valid part, whatever the rest holds.
 #include <string>
 
 #include "absl/strings/str_cat.h"

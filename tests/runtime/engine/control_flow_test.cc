@@ -105,7 +105,7 @@ TEST(WhileTest, CachesAreUpdatedInPlace) {
   const Literal cache(Shape(xla::F32, {262144}));
   ASSERT_OK_AND_ASSIGN(MeshValue argument, MeshValue::Uniform(cache, 1));
   RunOptions options;
-  // Room for the argument alone: any copy of it would be refused.
+  // Memory for the argument alone: any copy of it would be refused.
   options.max_bytes = MeshBuffer::LiveBytes() + 1000;
   std::vector<MeshValue> arguments;
   arguments.push_back(std::move(argument));

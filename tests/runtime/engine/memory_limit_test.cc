@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Runs that cannot fit are refused before they start, others where they ask for too much.
+// Runs that cannot fit are refused before they start; others are refused when they allocate too much.
 #include "runtime/engine/memory_limit.h"
 
 #include <string>
@@ -59,7 +59,7 @@ TEST(EstimatePeakTest, CalledComputationsCountAndTheSmallerBranch) {
             100);
 }
 
-// Of 2^60 calls only 60 differ.
+// 2^60 calls, but only 60 distinct ones.
 TEST(EstimatePeakTest, CallsThatNestTwoByTwoAreRefusedAtOnce) {
   const auto module = [](int levels) {
     std::string computations = "f0 { x = f32[2] parameter(0) ROOT y = f32[2] negate(x) }\n";
@@ -97,7 +97,7 @@ TEST(MaxBytesTest, ItNeedsNoArgumentsToRefuse) {
       StatusIs(absl::StatusCode::kResourceExhausted,
                HasSubstr("main/y: the values alive here take 8.0 GB beside the 4.0 GB of arguments")));
   EXPECT_OK(CheckRunMemory(*module, shapes, 1, 12'000'000'000));
-  // Of a program of 4 devices every device has a quarter.
+  // Each of the 4 devices has a quarter.
   const auto cut = ParseModule(R"(HloModule cut, num_partitions=4,
   frontend_attributes={toroid.spmd_output_sharding={devices=[4]<=[4]},
   toroid.spmd_parameters_shardings={{devices=[4]<=[4]}}}
@@ -110,7 +110,7 @@ ENTRY main { x = f32[1000] parameter(0) ROOT y = f32[1000] negate(x) })");
 }
 
 TEST(MaxBytesTest, WhatTheEstimateMissesIsRefusedWhileRunning) {
-  // The estimate takes the smaller branch; the run takes the other.
+  // The estimate takes the smaller branch; the run takes the other one.
   const auto module = MakeModule(
       "p = pred[] constant(1) x = f32[] constant(0) "
       "ROOT y = f32[] conditional(p, x, x), true_computation=big, false_computation=small",

@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// A mesh computes on every device what that device would compute alone, whichever operands are shared.
+// A mesh computes on every device the result of that device alone, whichever operands are shared.
 #include <random>
 #include <string>
 #include <vector>
@@ -156,7 +156,7 @@ TEST_P(MeshTest, EveryDeviceComputesAsIfAlone) {
   std::vector<Shape> shapes;
   for (const Instruction* parameter : module->entry()->parameters()) shapes.push_back(parameter->shape());
   const int64_t devices = 3;
-  // All choices of which arguments are shared.
+  // All subsets of shared arguments.
   for (int shared = 0; shared < (1 << n); ++shared) {
     std::vector<std::vector<Literal>> arguments(n);
     for (int64_t d = 0; d < devices; ++d) {

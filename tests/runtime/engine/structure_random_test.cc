@@ -1,6 +1,6 @@
 // BUILD: size = "small"
-// Ops that group, order and carry values, on random ones: control flow, calls, asynchronous ops, tokens,
-// transfers and run-time sizes, against what the values must then be.
+// Random programs of ops that group, order and carry values: control flow, calls, asynchronous ops, tokens,
+// transfers and run-time sizes, against the expected values.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -77,7 +77,7 @@ TEST(StructureRandomTest, ConditionalsTakeTheirBranch) {
                      "}"),
         computations);
     ASSERT_OK_AND_ASSIGN(const Literal y, RunSingle(*module, {Int(x), Int(index)}));
-    // An index outside takes the last branch.
+    // An index out of range takes the last branch.
     const auto [m, a] = affine[index < 0 || index >= branches ? branches - 1 : index];
     EXPECT_EQ(Scalar(y), m * x + a) << index << " of " << branches;
     if (branches != 2) continue;
@@ -93,7 +93,7 @@ TEST(StructureRandomTest, ConditionalsTakeTheirBranch) {
   }
 }
 
-// Devices take other branches, and loop other numbers of times.
+// Devices take different branches, and loop different numbers of times.
 TEST(StructureRandomTest, DevicesGoTheirOwnWays) {
   std::mt19937_64 random(123);
   for (int round = 0; round < 30; ++round) {

@@ -1,6 +1,6 @@
 // BUILD: size = "medium"
-// Ops on whole arrays on random values of every type they allow, against loops over indices: data movement,
-// indexing, reductions, windows, products, sorting.
+// Ops on whole arrays, with random values of every type they allow, against loops over indices: data
+// movement, indexing, reductions, windows, products, sorting.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -44,7 +44,7 @@ Literal Apply(std::string text, PrimitiveType type, const std::vector<Literal>& 
   return *std::move(result);
 }
 
-// Elements are compared by all their bits.
+// Elements are compared by all of their bits.
 struct Element {
   uint64_t bits[2] = {0, 0};
   bool operator==(const Element&) const = default;
@@ -80,7 +80,7 @@ TEST(MovementRandomTest, EveryTypeMovesBitForBit) {
       std::string text;
       std::vector<Literal> operands;
       Dims result;
-      // The element of x (or y, or v) at an index of the result.
+      // The element of x (or y, or v) that belongs to an index of the result.
       std::function<Element(Dims)> expected;
     };
     const auto at = [&](int64_t i, int64_t j, int64_t k) { return ElementAt(x, (i * 4 + j) * 5 + k); };
@@ -173,8 +173,7 @@ TEST(IotaRandomTest, CountsAndConverts) {
   }
 }
 
-// Folds in double or __int128; the values are small, so that sums are exact until they are rounded to the
-// type.
+// Folds in double or __int128; the values are small, so sums are exact until they are rounded to the type.
 TEST(ReduceRandomTest, EveryTypeAndReducer) {
   std::mt19937_64 random(52);
   for (const PrimitiveType type : AllTypes()) {
@@ -182,7 +181,7 @@ TEST(ReduceRandomTest, EveryTypeAndReducer) {
       const bool bitwise = op == "and" || op == "or" || op == "xor",
                  order = op == "maximum" || op == "minimum";
       if ((bitwise && !IsInt(type) && type != xla::PRED) || (order && IsComplex(type))) continue;
-      // Narrow floats accumulate in f32 and are rounded at the end; few factors keep products exact.
+      // Narrow floats accumulate in f32 and are rounded at the end; with few factors products are exact.
       const bool narrow = IsFloat(type) && BitWidth(type) < 32;
       const Literal x = RandomSmall(type, {4, 6}, random, narrow ? 0 : -2, 2),
                     init = RandomSmall(type, {}, random, 1, 1);
@@ -219,7 +218,7 @@ TEST(ReduceRandomTest, EveryTypeAndReducer) {
                       : op == "maximum"  ? std::max(value.real(), e.real())
                                          : std::min(value.real(), e.real());
             }
-            // Zeros may be of either sign.
+            // Zeros may have either sign.
             ASSERT_TRUE(IsNear(type, BitsAt(r, parts * i), value.real(), narrow ? 1 : 0, 1e-30))
                 << TypeName(type) << " " << op << " gives " << FloatAt(r, parts * i) << ", expected "
                 << value.real();
@@ -341,7 +340,7 @@ TEST(SortRandomTest, EveryOrderedTypeStably) {
       ASSERT_EQ(IntAt(r.element(1), i), order[i]) << TypeName(type);
       ASSERT_EQ(BitsAt(r.element(0), i), BitsAt(x, order[i])) << TypeName(type);
     }
-    if (type == xla::PRED) continue;  // topk is not defined on it.
+    if (type == xla::PRED) continue;  // topk is not defined on pred.
     const Literal top = Apply("ROOT r = (%T[5], s32[5]) topk(p0), k=5, largest=true", type, {x});
     std::stable_sort(order.begin(), order.end(), [](int32_t a, int32_t b) { return a < b; });
     std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return key(a) > key(b); });

@@ -65,7 +65,7 @@ TEST(BinaryRandomTest, Floats) {
       const Literal z = Apply(c.op, type, {x, y});
       for (int64_t i = 0; i < kCount; ++i) {
         double expected = c.formula(FloatAt(x, i), FloatAt(y, i));
-        // Computed in f32, where what is too small for this type is zero, which it lacks.
+        // Computed in f32; a result too small for this type is zero, which the type lacks.
         if (type == xla::F8E8M0FNU) expected = static_cast<float>(expected);
         const double relative = type == xla::F64 ? 1e-14 : 5e-7;
         ASSERT_TRUE(IsNear(type, BitsAt(z, i), expected, c.exact ? 0 : 1, c.exact ? 0 : relative))
@@ -88,7 +88,7 @@ __int128 IntPower(__int128 x, __int128 y, int bits) {
   return static_cast<__int128>(result);
 }
 
-// The product of two 64-bit numbers may need 128 bits and a sign: by halves.
+// The product of two 64-bit numbers may need 128 bits and a sign, so it is computed by halves.
 uint64_t HighHalf(PrimitiveType type, __int128 x, __int128 y) {
   const int bits = static_cast<int>(BitWidth(type));
   if (IsSignedInt(type)) return BitsOfInt(type, (x * y) >> bits);
@@ -139,7 +139,7 @@ TEST(BinaryRandomTest, Integers) {
   for (const PrimitiveType type : IntTypes()) {
     const Literal x = RandomArray(type, {kCount}, random);
     Literal y = RandomArray(type, {kCount}, random);
-    // Half of the second operands are small, as exponents and shift amounts are.
+    // Half of the second operands are small, to serve as exponents and shift amounts.
     for (int64_t i = 0; i < kCount; i += 2)
       SetBits(&y, i, BitsOfInt(type, static_cast<__int128>(random() % 70)));
     for (const Case& c : cases) {
@@ -194,7 +194,7 @@ TEST(BinaryRandomTest, ComplexNumbers) {
       const Literal z = Apply(c.op, type, {x, y});
       for (int64_t i = 0; i < kCount; ++i) {
         const C expected = c.formula(ComplexAt(x, i), ComplexAt(y, i));
-        // Near a branch cut rounding decides on a side, and powers magnify errors of the logarithm.
+        // Near a branch cut rounding decides the side, and powers magnify errors of the logarithm.
         if (c.op == "atan2" && std::fabs(std::fabs(expected.real()) - M_PI) < 1e-3) continue;
         const double tolerance = (type == xla::C64 ? 2e-5 : 1e-12) * std::max(1.0, std::abs(expected));
         ASSERT_LE(std::abs(ComplexAt(z, i) - expected), tolerance)
@@ -212,7 +212,7 @@ TEST(BinaryRandomTest, ComplexNumbers) {
   }
 }
 
-// Sign and magnitude of the bits as one number.
+// The bits, sign and magnitude, as one number.
 __int128 TotalOrderKey(PrimitiveType type, uint64_t bits) {
   if (type == xla::F8E8M0FNU) return bits;
   const int width = static_cast<int>(BitWidth(type));

@@ -40,7 +40,7 @@ __int128 Saturated(PrimitiveType type, double x) {
   return x >= static_cast<double>(high) ? high : static_cast<__int128>(x);
 }
 
-// An integer as a float: exactly, where double holds it; large ones of 64 bits are rounded to odd first.
+// An integer as a float: exact if double holds it; large 64-bit integers are rounded to odd first.
 double Wide(__int128 x) {
   const bool negative = x < 0;
   unsigned __int128 magnitude = static_cast<unsigned __int128>(negative ? -x : x);
@@ -78,8 +78,8 @@ TEST(ConvertRandomTest, AllPairsOfTypes) {
         } else {
           const int parts = IsComplex(to) ? 2 : 1;
           double expected = ValueAt(x, i);
-          // Through double twice only where that rounds once: other 64-bit integers are taken by the
-          // compiler's conversion.
+          // Going through double is right only if that rounds once; the compiler converts all other 64-bit
+          // integers.
           if (from_int && BitWidth(from) == 64) {
             if (to == xla::F64 || to == xla::C128) {
               expected = IsSignedInt(from) ? static_cast<double>(static_cast<int64_t>(BitsAt(x, i)))

@@ -65,7 +65,7 @@ Case RandomCase(std::mt19937& random) {
   return c;
 }
 
-// Sizes in the order of a label string over batch/input/output letters and spatial digits.
+// Sizes in the order of a label string of batch, input and output letters and spatial digits.
 std::vector<int64_t> Order(const std::string& labels, char first, int64_t first_size, char second,
                            int64_t second_size, const int64_t* spatial) {
   std::vector<int64_t> dims;

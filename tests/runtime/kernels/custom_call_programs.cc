@@ -5,7 +5,7 @@
 namespace toroid {
 namespace {
 
-// result = target(operands) after the instructions `before`.
+// result = target(operands), after the instructions `before`.
 OpProgram Call(const std::string& target, const std::string& before, const std::string& result,
                const std::string& operands, const std::string& expected, const std::string& config = "",
                const std::string& attributes = "", const std::string& computations = "") {
@@ -82,7 +82,7 @@ std::vector<OpProgram> Decompositions() {
 std::vector<OpProgram> Elementwise() {
   std::vector<OpProgram> programs;
   for (const char* name : {"erf", "tan", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh"}) {
-    const bool at_one = name[0] == 'a' && name[1] == 'c';  // Where the result is 0.
+    const bool at_one = name[0] == 'a' && name[1] == 'c';  // acos and acosh are 0 at 1.
     programs.push_back(Call(absl::StrCat("mhlo.", name),
                             absl::StrCat("x = f64[1] constant({", at_one ? 1 : 0, "})"), "f64[1]", "x",
                             absl::string_view(name) == "cosh" ? "{1}" : "{0}"));

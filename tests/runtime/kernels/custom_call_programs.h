@@ -1,4 +1,4 @@
-// One small program per built-in target of custom-call, with the result it has.
+// One small program per built-in custom-call target, with its result.
 #ifndef TOROID_TESTS_RUNTIME_KERNELS_CUSTOM_CALL_PROGRAMS_H_
 #define TOROID_TESTS_RUNTIME_KERNELS_CUSTOM_CALL_PROGRAMS_H_
 

@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// custom-calls of known meaning.
+// custom-calls with a known meaning.
 #include "runtime/kernels/custom_call.h"
 
 #include <cmath>
@@ -162,13 +162,13 @@ TEST(X64CallTest, HalvesAndBack) {
             "{1}");
 }
 
-// Products of the factors, over batches, types and shapes.
+// Multiplies the factors, over batches, types and shapes.
 class DecompositionTest : public testing::TestWithParam<PrimitiveType> {
  protected:
   using C = std::complex<double>;
   using Matrix = std::vector<std::vector<C>>;
 
-  // Number `index` of the matrices of a literal.
+  // Matrix number `index` of a literal.
   static Matrix MatrixAt(const Literal& literal, int64_t index) {
     const int64_t m = literal.shape().dim(literal.shape().rank() - 2), n = literal.shape().dims().back();
     Matrix matrix(m, std::vector<C>(n));
@@ -277,7 +277,7 @@ TEST_P(DecompositionTest, EighAndCholeskyReadOneTriangle) {
     const bool complex = IsComplex(GetParam());
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t j = 0; j < n; ++j) {
-        // Garbage where nobody may look.
+        // Garbage in places that must not be read.
         const bool read = lower ? j <= i : j >= i;
         const int64_t at = i * n + j;
         if (complex) SetBits(&x, 2 * at + 1, BitsOfFloat(GetParam(), read ? a[i][j].imag() : 77));
@@ -311,7 +311,7 @@ INSTANTIATE_TEST_SUITE_P(Types, DecompositionTest,
                          testing::Values(xla::BF16, xla::F32, xla::F64, xla::C64, xla::C128),
                          [](const auto& info) { return std::string(TypeName(info.param)); });
 
-// Nothing verifies the shapes of custom-calls but their kernels, which would leave their buffers otherwise.
+// Only the kernels verify the shapes of custom-calls; without that they would exceed their buffers.
 TEST(CustomCallTest, ShapesThatDoNotFitAreRefused) {
   const auto call = [](const std::string& operands, const std::string& result, const std::string& target,
                        const std::string& config = "", const std::string& computations = "") {
@@ -361,7 +361,7 @@ TEST(DecompositionErrorTest, OtherShapesAreRefused) {
       HasSubstr("floats or complex numbers"));
 }
 
-// The places that a pad fills take no memory of their own to say so.
+// The padding of a pad needs no memory of its own.
 TEST(CustomCallTest, PadsFarBeyondTheirDataAreCountedBeforeTheyAreMade) {
   const std::unique_ptr<Module> module = MakeModule(
       "x = s32[4] constant({1, 5, 3, 2}) ROOT y = (s32[5], s32[2147483648]) custom-call(x), "

@@ -137,7 +137,8 @@ TEST(DotTest, AnyDimensionNumbers) {
 }
 
 TEST(DotTest, EqualOperandsHaveEqualResultsWhereverTheyStand) {
-  // Products of a batch of copies begin at every alignment. Negative zeros tell the order of additions, too.
+  // Products of a batch of copies begin at every alignment. Negative zeros reveal the order of additions,
+  // too.
   std::mt19937_64 random(3);
   for (int i = 0; i < 200; ++i) {
     const int64_t m = random() % 12 + 1, n = random() % 12 + 1, k = random() % 6 + 1;

@@ -258,7 +258,7 @@ TEST(StochasticConvertTest, FourBitFloats) {
 TEST(BitcastTest, APredIsAByte) {
   EXPECT_EQ(Evaluate("x = pred[2] constant({true, false}) ROOT y = u8[2] bitcast(x)"), "{1, 0}");
   EXPECT_EQ(Evaluate("x = u8[2] constant({1, 0}) ROOT y = pred[2] bitcast(x)"), "{1, 0}");
-  // Any other byte than 0 is true.
+  // Any byte other than 0 is true.
   EXPECT_EQ(Evaluate("x = u8[2] constant({6, 0}) p = pred[2] bitcast(x) ROOT y = u8[2] convert(p)"),
             "{1, 0}");
 }

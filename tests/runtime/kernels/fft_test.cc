@@ -1,6 +1,6 @@
 // BUILD: size = "small"
-// Transforms of two and three dimensions, odd lengths among them, in both precisions and over a batch,
-// against the sum over all elements.
+// Transforms of two and three dimensions, some of odd length, in both precisions and over a batch, against
+// the sum over all elements.
 #include <cmath>
 #include <complex>
 #include <random>
@@ -21,7 +21,7 @@ namespace {
 
 using C = std::complex<double>;
 
-// Element k of the transform of x over the last dimensions `n`, the batch'th of them.
+// Element k of the transform of x over its last dimensions `n`, in batch `batch`.
 C SumAt(const std::vector<C>& x, const std::vector<int64_t>& n, int64_t batch, int64_t k, bool inverse) {
   int64_t count = 1;
   for (const int64_t size : n) count *= size;
@@ -74,7 +74,7 @@ TEST_P(FftShapesTest, AgreesWithTheSum) {
             << text;
       }
     }
-    // RFFT keeps the first half of the last dimension; IRFFT of that is the operand again.
+    // RFFT keeps the first half of the last dimension; IRFFT of its result is the operand again.
     const std::string forward =
         absl::StrCat("y = ", reals, " parameter(0) ROOT r = ", half, " fft(y), fft_type=RFFT", lengths);
     ASSERT_OK_AND_ASSIGN(const Literal spectrum, RunSingle(*MakeModule(forward), {y}));

@@ -21,7 +21,7 @@ Literal Values(const std::vector<int64_t>& dims, int low, int high, std::mt19937
   return RandomSmall(xla::S32, dims, random, low, high);
 }
 
-// y_t = 3 carry + x_t, carry = y_t: neither associative nor commutative, so the order shows.
+// y_t = 3 carry + x_t, carry = y_t: neither associative nor commutative, so a wrong order shows.
 TEST(ScanRandomTest, EitherDirectionAlongEitherDimension) {
   std::mt19937_64 random(91);
   for (int round = 0; round < 60; ++round) {
@@ -103,7 +103,7 @@ TEST(SelectAndScatterRandomTest, TheFirstPickOfEachWindowReceivesItsSource) {
   }
 }
 
-// Group g of batch b holds the rows [begin, end) of the ragged dimension, cut to it.
+// Group g of batch b holds rows [begin, end) of the ragged dimension, cut at its end.
 struct Groups {
   std::vector<std::pair<int64_t, int64_t>> ranges;
 
@@ -159,7 +159,7 @@ TEST(RaggedDotRandomTest, FreeAndContractingDimensions) {
   }
 }
 
-// A scalar stands for no scale, whatever its value.
+// A scalar scale means none, whatever its value.
 TEST(ScaledDotRandomTest, OneScalePerBlockOfEitherDimension) {
   std::mt19937_64 random(94);
   for (const PrimitiveType type : {xla::F8E4M3FN, xla::F8E5M2, xla::BF16, xla::F4E2M1FN}) {

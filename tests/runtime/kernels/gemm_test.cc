@@ -1,5 +1,5 @@
 // BUILD: size = "medium"
-// Products of matrices: every row gives the same bits wherever it stands.
+// Matrix products: every row gives the same bits at any position.
 #include "runtime/loops/gemm.h"
 
 #include <cmath>
@@ -47,8 +47,8 @@ std::vector<T> Multiply(PrimitiveType type, const GemmBatch& g, const std::vecto
   return out;
 }
 
-// Of one row alone, of the same row among others, and of that product on other threads and from other
-// alignments.
+// The bits of one row alone, of the same row among others, and of that product on other numbers of threads
+// and at other alignments.
 template <typename T>
 void CheckRows(PrimitiveType type, GemmBatch g, std::mt19937& random) {
   SCOPED_TRACE(absl::StrCat(TypeName(type), " m=", g.m, " n=", g.n, " k=", g.k,
@@ -71,7 +71,7 @@ void CheckRows(PrimitiveType type, GemmBatch g, std::mt19937& random) {
                 scale * g.k * (sizeof(T) == (std::is_floating_point_v<T> ? 4 : 8) ? 1e-6 : 1e-14));
   }
   for (int64_t row = 0; row < g.m; ++row) {
-    // Some rows keep other values.
+    // Some rows keep their own values.
     if (row % 7 == 3) continue;
     for (int64_t i = 0; i < g.k; ++i) lhs[LhsPlace(g, row, i)] = line[i];
   }
@@ -149,7 +149,7 @@ TEST(GemmTest, EqualRowsGiveEqualBitsInLargeProducts) {
   }
 }
 
-// Each product of a batch has its own right side: its results are those of the product alone.
+// Each product of a batch has its own right side: its results equal those of the product alone.
 TEST(GemmTest, AProductOfABatchHasTheBitsOfTheProductAlone) {
   std::mt19937 random(3);
   for (GemmBatch g : Orders(9, 37, 300)) {

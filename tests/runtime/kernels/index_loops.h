@@ -17,12 +17,12 @@ namespace toroid {
 
 using Index = std::vector<int64_t>;
 
-// Elements of an array of these sizes.
+// Number of elements of an array of these sizes.
 inline int64_t Count(const Index& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
 
-// The place of an element, and the index of a place.
+// The row-major position of an element, and the index at a position.
 inline int64_t Offset(const Index& dims, const Index& index) {
   int64_t at = 0;
   for (size_t d = 0; d < dims.size(); ++d) at = at * dims[d] + index[d];

@@ -1,5 +1,5 @@
 // BUILD: size = "medium"
-// gather, scatter, dynamic-slice and dynamic-update-slice of random dimension numbers, index types and
+// gather, scatter, dynamic-slice and dynamic-update-slice with random dimension numbers, index types and
 // indices in and out of bounds, against loops that follow the definition.
 #include <algorithm>
 #include <limits>
@@ -19,7 +19,7 @@
 namespace toroid {
 namespace {
 
-// What index types hold, as wide integers; of u64 at most 2^63 - 1, which is out of bounds just as well.
+// The values of an index array as wide integers; u64 is capped at 2^63 - 1, which is out of bounds as well.
 int64_t StartAt(const Literal& indices, int64_t i) {
   const __int128 limit = std::numeric_limits<int64_t>::max();
   return static_cast<int64_t>(std::min(IntAt(indices, i), limit));
@@ -31,20 +31,20 @@ PrimitiveType IndexType(std::mt19937_64& random) {
   return types[random() % 8];
 }
 
-// A few below zero (of unsigned types: huge) and a few beyond `size`.
+// A few indices below zero (for unsigned types: huge) and a few beyond `size`.
 void SetStart(Literal* indices, int64_t i, int64_t size, std::mt19937_64& random) {
   const PrimitiveType type = indices->shape().element_type();
   SetBits(indices, i, BitsOfInt(type, static_cast<__int128>(random() % (size + 5)) - 2));
 }
 
-// Dimension numbers under the names of gather.
+// Dimension numbers, named as for gather.
 struct Numbers {
   Index operand;           // Sizes.
   Index batching;          // Operand dimensions.
   Index collapsed;         // Operand dimensions.
   Index window;            // Operand dimensions that a window walks.
   Index map;               // Operand dimension of each component.
-  Index sizes;             // Of slices.
+  Index sizes;             // Slice sizes.
   Index batch;             // Sizes of the indices without the vectors.
   Index indices_batching;  // Dimensions of the indices.
   Index indices;           // Sizes.
@@ -64,14 +64,15 @@ struct Numbers {
     }
     std::shuffle(map.begin(), map.end(), random);
     // Batch dimensions: those paired with the operand's, and up to two others, in any order.
-    Index partner;  // Operand dimension, -1 if none.
+    Index partner;  // Operand dimension; -1: none.
     for (const int64_t d : batching) partner.push_back(d);
     for (int more = static_cast<int>(random() % 3); more > 0; --more) partner.push_back(-1);
     std::shuffle(partner.begin(), partner.end(), random);
     for (const int64_t d : partner) batch.push_back(d < 0 ? 1 + random() % 4 : operand[d]);
     vector_dim = random() % (batch.size() + 1);
     indices = batch;
-    const bool implicit = map.size() == 1 && random() % 2 == 0;  // No dimension for vectors of one component.
+    // Vectors of one component may have no dimension.
+    const bool implicit = map.size() == 1 && random() % 2 == 0;
     if (implicit) {
       vector_dim = static_cast<int64_t>(batch.size());
     } else {
@@ -100,7 +101,7 @@ struct Numbers {
     return values;
   }
 
-  // Elements of the result (or of updates): batch coordinates in order, and of each its window in order.
+  // Elements of the result (or of updates): batch coordinates in order, and for each its window in order.
   Index WindowByWindow() const {
     Index order(Count(result));
     std::iota(order.begin(), order.end(), 0);
@@ -114,7 +115,7 @@ struct Numbers {
     return order;
   }
 
-  // Where the window of a result index starts, unclamped, and where in the window the index lies.
+  // The start of the window of a result index, unclamped, and the index's position in the window.
   void Locate(const Literal& values, const Index& at, Index* start, Index* inside) const {
     start->assign(operand.size(), 0);
     inside->assign(operand.size(), 0);
@@ -165,7 +166,7 @@ TEST(GatherRandomTest, AnyDimensionNumbersAndClampedStarts) {
   }
 }
 
-// Window by window, in the order of the indices; windows that stick out are dropped whole.
+// Window by window, in the order of the indices; windows that exceed the operand are dropped whole.
 TEST(ScatterRandomTest, AnyDimensionNumbersAndDroppedWindows) {
   std::mt19937_64 random(82);
   for (int round = 0; round < 400; ++round) {

@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// LAPACK calls of JAX on CPU, in all four types: factors put together again give the matrix.
+// LAPACK calls of JAX on CPU, in all four types: the product of the factors gives the matrix.
 #include "runtime/kernels/linear_algebra/lapack.h"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ Literal MakeHermitian(const Type& type, int64_t n, double diagonal, std::mt19937
   return literal;
 }
 
-// The results of the call, one literal for each.
+// The results of the call, one literal each.
 absl::StatusOr<std::vector<Literal>> Call(const std::string& target, const std::vector<Literal>& operands,
                                           const std::string& result, const std::string& config) {
   std::string body;
@@ -353,7 +353,7 @@ TEST_P(LapackTest, SchurForms) {
         if (c + 1 < r || type().complex) {
           EXPECT_EQ(t(r, c), Complex(0));
         } else if (t(r, c) != Complex(0)) {
-          // A pair of conjugates: equal on the diagonal, of opposite signs beside it.
+          // A conjugate pair: equal on the diagonal, of opposite signs beside it.
           EXPECT_EQ(t(r, r), t(c, c));
           EXPECT_LT(t(r, c).real() * t(c, r).real(), 0);
         }

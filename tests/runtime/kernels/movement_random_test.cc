@@ -100,7 +100,7 @@ TEST(ConcatenateRandomTest, AnyDimensionAndEmptyParts) {
     Index result = RandomDims(random, 1);
     const size_t along = random() % result.size();
     std::vector<Literal> operands;
-    std::vector<int> part_of;  // Of each row along the dimension.
+    std::vector<int> part_of;  // Part of each row along the dimension.
     std::vector<int64_t> first;
     std::vector<std::string> names;
     const int count = 1 + static_cast<int>(random() % 4);

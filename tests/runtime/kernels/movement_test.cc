@@ -61,7 +61,7 @@ TEST(IotaTest, WrapsInNarrowTypes) {
   EXPECT_EQ(Evaluate("ROOT y = c64[2] iota(), iota_dimension=0"), "{(0, 0), (1, 0)}");
 }
 
-// Large and aligned enough to be written past the caches.
+// Large and aligned enough for writes past the caches.
 TEST(TransposeTest, LargeMatrices) {
   Literal x(Shape(xla::S32, {1000, 1024}));
   for (int64_t i = 0; i < 1024000; ++i) x.mutable_data<int32_t>()[i] = static_cast<int32_t>(i);

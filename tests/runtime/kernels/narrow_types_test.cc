@@ -19,7 +19,7 @@ std::string Binary(const std::string& type, const std::string& op, const std::st
       "a = $0[$4] constant({$2}) b = $0[$4] constant({$3}) ROOT y = $0[$4] $1(a, b)", type, op, a, b, n));
 }
 
-// Through the narrow type and back to f32, which prints exactly.
+// Converts to the narrow type and back to f32, which prints exactly.
 std::string Rounded(const std::string& type, const std::string& x, int n) {
   return Evaluate(absl::Substitute(
       "x = f32[$2] constant({$1}) y = $0[$2] convert(x) ROOT z = f32[$2] convert(y)", type, x, n));
@@ -94,7 +94,7 @@ TEST(NarrowFloatTest, NansPassThroughArithmeticMinimumAndMaximum) {
 }
 
 TEST(NarrowFloatTest, RoundedOnceFromWideTypes) {
-  // Just above the tie between 1 and 1.125; by way of f16 it would become the tie and go down.
+  // Just above the tie between 1 and 1.125; a conversion through f16 would round it to the tie and then down.
   EXPECT_EQ(Evaluate("x = f64[2] constant({1.0625000001, 1.0625}) y = f8e4m3fn[2] convert(x) ROOT z = f32[2] "
                      "convert(y)"),
             "{1.125, 1}");
@@ -155,12 +155,12 @@ TEST(ReducePrecisionTest, FormatsSignsAndNan) {
   // The formats of bf16 and f16.
   EXPECT_EQ(reduced("f32", "257, 259, 3.4e38, -3.4e38", 4, 8, 7), "{256, 260, inf, -inf}");
   EXPECT_EQ(reduced("f32", "65519, 65520, 2049, -70000", 4, 5, 10), "{65504, inf, 2048, -inf}");
-  // What would be denormal becomes a zero of its sign.
+  // A value that would be denormal becomes a zero of its sign.
   EXPECT_EQ(reduced("f32", "6.1035156e-05, 3e-05, -3e-05", 3, 5, 10), "{6.1035156e-05, 0, -0}");
-  // A type's own width of exponent keeps its denormals, whose bits are rounded as they stand.
+  // With the type's own width of exponent denormals stay; their bits are rounded.
   EXPECT_EQ(reduced("f16", "1.0014e-05, 1.526e-05, -6e-08", 3, 5, 10), "{1e-05, 1.526e-05, -6e-08}");
   EXPECT_EQ(reduced("f16", "1.0014e-05, 1.526e-05", 2, 5, 2), "{1.526e-05, 1.526e-05}");
-  // Without a mantissa ties go to even exponent fields: 2, not 4.
+  // Without mantissa bits ties go to even exponent fields: 2, not 4.
   EXPECT_EQ(reduced("f32", "nan, inf, -0, 3", 4, 5, 0), "{nan, inf, -0, 2}");
   EXPECT_EQ(reduced("f64", "1.0000001, 1e200", 2, 8, 23), "{1.0000001192092896, inf}");
   EXPECT_EQ(reduced("f32", "1.2345, -7", 2, 8, 23), "{1.2345, -7}");

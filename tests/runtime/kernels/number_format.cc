@@ -13,7 +13,7 @@
 namespace toroid {
 namespace {
 
-// What stands beyond the finite numbers.
+// The codes beyond the finite numbers.
 enum class Top { kInfinityAndNan, kOneNan, kNanIsMinusZero, kNothing, kScale };
 
 struct Format {
@@ -42,7 +42,7 @@ const std::map<PrimitiveType, Format>& Formats() {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// One code of a format with a sign bit, taken apart by hand.
+// Decodes one code of a format with a sign bit, by hand.
 double Decode(const Format& format, uint32_t code) {
   const int e = format.exponent_bits, m = format.mantissa_bits;
   if (format.top == Top::kScale) return code == 255 ? kNan : std::pow(2.0, static_cast<int>(code) - 127);
@@ -63,7 +63,7 @@ double Decode(const Format& format, uint32_t code) {
 struct Table {
   std::vector<double> values;      // By code.
   std::vector<double> magnitudes;  // Finite values from zero up, by code, and one step beyond the largest.
-  uint32_t sign = 0, nan = 0, above = 0;  // Codes: the sign bit, a NaN, what overflow gives.
+  uint32_t sign = 0, nan = 0, above = 0;  // Codes of the sign bit, of a NaN, and of the result of overflow.
 };
 
 const Table& TableOf(PrimitiveType type) {
@@ -111,7 +111,7 @@ uint64_t Encode(PrimitiveType type, double value) {
   const double magnitude = std::fabs(value);
   const std::vector<double>& all = table.magnitudes;
   const auto signed_code = [&](uint32_t code) -> uint32_t {
-    if (code == table.sign) return code;  // The NaN of formats without minus zero.
+    if (code == table.sign) return code;  // In formats without minus zero this code is the NaN.
     if (code == 0 && top == Top::kNanIsMinusZero) return 0;
     return code | sign;
   };
@@ -239,7 +239,8 @@ Literal RandomArray(PrimitiveType type, absl::Span<const int64_t> dims, std::mt1
     } else if (IsInt(type)) {
       static constexpr uint64_t kEnds[] = {0, 1, ~uint64_t{0}, uint64_t{1} << 63, ~(uint64_t{1} << 63)};
       uint64_t bits = random() % 3 == 0 ? kEnds[random() % 5] : random() >> (random() % 64);
-      if (bits >> 63 && BitWidth(type) < 64) bits = bits >> (64 - BitWidth(type));  // The end of this width.
+      // An extreme of a narrower width.
+      if (bits >> 63 && BitWidth(type) < 64) bits = bits >> (64 - BitWidth(type));
       SetBits(&literal, i, BitsOfInt(type, bits));
     } else if (specials && random() % 4 == 0) {
       SetBits(&literal, i, BitsOfFloat(type, kSpecials[random() % std::size(kSpecials)]));

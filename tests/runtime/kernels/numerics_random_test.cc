@@ -84,7 +84,7 @@ TEST(BatchNormRandomTest, TrainingInferenceAndGradient) {
           (FloatAt(x, i) - mean[f]) / std::sqrt(variance[f] + 0.25) * FloatAt(s, f) + FloatAt(o, f);
       EXPECT_NEAR(FloatAt(y.element(0), i), expected, tolerance);
     }
-    // Statistics as the operands of the other two: of whole numbers, as every type holds them.
+    // Statistics as operands of the other two ops: integers, which every type holds.
     const Literal m = RandomSmall(type, {3}, random, -1, 1), v = RandomSmall(type, {3}, random, 1, 3);
     const Literal z =
         Apply("ROOT y = %T[4,3,2] batch-norm-inference(p0, p1, p2, p3, p4), epsilon=1, feature_index=1", type,
@@ -136,7 +136,7 @@ TEST(FftRandomTest, EveryKindAgainstTheSum) {
           f += ComplexAt(x, j) * root(-static_cast<double>(j * k), n);
           i += ComplexAt(x, j) * root(static_cast<double>(j * k), n) / static_cast<double>(n);
           rf += FloatAt(y, j) * root(-static_cast<double>(j * k), n);
-          // The second half mirrors the first; elements 0 and n / 2 count with their real parts.
+          // The second half mirrors the first; only the real parts of elements 0 and n / 2 count.
           C value = j < half ? ComplexAt(z, j) : std::conj(ComplexAt(z, n - j));
           if (j == 0 || 2 * j == n) value = value.real();
           ir += value * root(static_cast<double>(j * k), n) / static_cast<double>(n);

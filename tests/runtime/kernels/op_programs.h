@@ -1,4 +1,4 @@
-// One small program per opcode, with the result it has by the documented semantics.
+// One small program per opcode, with its result by the documented semantics.
 #ifndef TOROID_TESTS_RUNTIME_KERNELS_OP_PROGRAMS_H_
 #define TOROID_TESTS_RUNTIME_KERNELS_OP_PROGRAMS_H_
 
@@ -10,9 +10,9 @@ namespace toroid {
 struct OpProgram {
   std::string opcode;        // Wire name; the program contains it.
   std::string body;          // Instructions of the entry, without parameters.
-  std::string expected;      // Result in text; of several devices, joined by " | ".
-  std::string computations;  // What stands before the entry.
-  int devices = 1;           // Partitions it runs on.
+  std::string expected;      // Result in text; the results of several devices are joined by " | ".
+  std::string computations;  // Text before the entry.
+  int devices = 1;           // Number of partitions.
 };
 
 const std::vector<OpProgram>& OpPrograms();

@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Every opcode of the table has a program, which contains it and has the result that its semantics say.
+// Every opcode of the table has a program that contains it and has the result of its semantics.
 #include "tests/runtime/kernels/op_programs.h"
 
 #include <set>
@@ -36,7 +36,7 @@ void ExpectResult(const Module& module, const OpProgram& program) {
   ASSERT_TRUE(result.ok()) << result.status().ToString();
   std::vector<std::string> texts;
   for (int device = 0; device < program.devices; ++device) texts.push_back(ToText(result->ToLiteral(device)));
-  // The sign of a NaN is nobody's business.
+  // The sign of a NaN does not count.
   EXPECT_EQ(absl::StrReplaceAll(absl::StrJoin(texts, " | "), {{"-nan", "nan"}}), program.expected);
 }
 

@@ -15,7 +15,7 @@
 namespace toroid {
 namespace {
 
-// Value and position of the maximum; the lower position of equal ones.
+// Value and position of the maximum; the lower position if values are equal.
 constexpr char kArgmax[] = R"(
 argmax { v = f32[] parameter(0)
   i = s32[] parameter(1)

@@ -1,5 +1,6 @@
 // BUILD: size = "small"
-// Random bits against the generators written down again, element by element; draws within their bounds.
+// Random bits against a second implementation of the generators, element by element; draws within their
+// bounds.
 #include "runtime/kernels/rng.h"
 
 #include <cmath>
@@ -27,7 +28,7 @@ TEST(RngKnownAnswerTest, DigitsOfPi) {
               ElementsAre(0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1));
 }
 
-// Threefry as its definition reads: twenty rounds, a key added after every four.
+// Threefry by its definition: twenty rounds, a key added after every four.
 uint64_t Threefry(uint64_t key, uint64_t counter) {
   const uint32_t k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
   const uint32_t k[3] = {k0, k1, 0x1BD11BDA ^ k0 ^ k1};
@@ -74,7 +75,7 @@ TEST(RngBitGeneratorTest, ThreefryPairsAreSplitAlongTheFirstEvenDimension) {
         }
       }
     }
-    // [3, 5]: none is even; the largest is cut, one element too many.
+    // [3, 5]: no dimension is even, so the largest is cut, with one element too many.
     const Literal odd = Bits(state, type + "[3,5]", "rng_three_fry");
     EXPECT_EQ(BitsAt(odd.element(0), 1), kCounter + 9);
     for (int i = 0; i < 3; ++i) {
@@ -115,7 +116,7 @@ TEST(RngBitGeneratorTest, PhiloxWordsInOrderAndCountersCarry) {
                                       : absl::StrCat("u64[2] {", kKey, ", ", kLow, "}");
       const Literal y = Bits(state, type + "[3,3]", "rng_philox");
       const bool wide = type == "u64";
-      // The state of two words takes its key as the high half of the counter.
+      // A state of two words uses its key as the high half of the counter.
       std::vector<uint32_t> words;
       for (uint64_t block = 0; block < 5; ++block) {
         const uint64_t low = kLow + block, high = (three ? kHigh : kKey) + (block > 0);

@@ -42,7 +42,8 @@ TEST(SortTest, TotalOrderPutsNansAtTheEnds) {
             "{-nan, -inf, -0, 0, 1, nan}");
 }
 
-// What frontends emit for floats: -0 counts as 0 and every NaN as the positive one, which goes last.
+// The comparator that frontends emit for floats: -0 equals 0, and every NaN is the positive one, which goes
+// last.
 TEST(SortTest, MappedZerosAndNansKeepTheirOrder) {
   const std::string less =
       "less { a = f32[] parameter(0) b = f32[] parameter(1) i = s32[] parameter(2) j = s32[] parameter(3) "
@@ -59,7 +60,7 @@ TEST(SortTest, MappedZerosAndNansKeepTheirOrder) {
       "( {-inf, 0, -0, -0, 1, nan, -nan}, {5, 1, 2, 6, 4, 0, 3} )");
 }
 
-// The kernel sorts by keys where it knows the comparator; where it does not, it runs it.
+// The kernel sorts by keys if it knows the comparator; else it runs the comparator.
 TEST(SortTest, KeysOfEveryTypeAreOrderedAsItsValues) {
   struct Case {
     std::vector<std::string> types;
@@ -104,7 +105,8 @@ TEST(SortTest, KeysOfEveryTypeAreOrderedAsItsValues) {
   }
 }
 
-// Keys and payload, comparators the kernel knows and comparators it has to run, against std::stable_sort.
+// Keys and payload, comparators that the kernel knows and comparators that it must run, against
+// std::stable_sort.
 TEST(SortTest, AnyComparatorIsStable) {
   std::mt19937 random(13);
   const std::string simple =
@@ -145,10 +147,10 @@ TEST(SortTest, AnyComparatorIsStable) {
   }
 }
 
-// Comparators that are no strict weak order, such as LT on NaNs, leave the order open, but each line keeps its
-// elements and pairs stay together.
+// Comparators that are no strict weak order, such as LT on NaNs, leave the order open, but each line keeps
+// its elements and pairs stay together.
 TEST(SortTest, EveryComparatorPermutesItsLine) {
-  // The elements of each line, and their places: every place once.
+  // The elements of each line, and their places: every place occurs once.
   EXPECT_EQ(
       Evaluate("x = f32[2,7] constant({{7,6,5,4,3,2,1}, {nan,1,2,3,5,nan,-1}}) i = s32[2,7] iota(), "
                "iota_dimension=1 y = (f32[2,7], s32[2,7]) sort(x, i), dimensions={1}, to_apply=less "

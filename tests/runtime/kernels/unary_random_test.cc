@@ -187,8 +187,8 @@ TEST(UnaryRandomTest, ComplexNumbers) {
   }
 }
 
-// Rounding to a float of E exponent and M mantissa bits, by its own rules: nearest even, no denormals,
-// infinity above.
+// Rounds to a float of E exponent and M mantissa bits, by its own rules: nearest even, no denormals, infinity
+// above.
 double Reduced(double x, int exponent_bits, int mantissa_bits) {
   if (!std::isfinite(x) || x == 0) return x;
   int exponent;
@@ -222,7 +222,7 @@ TEST(UnaryRandomTest, ReducePrecision) {
           ASSERT_TRUE(std::isnan(got));
           continue;
         }
-        // Denormal values of the type itself, and formats wider than the type, round elsewhere.
+        // Denormal values of the type itself, and formats wider than the type, round at another bit.
         if (value != 0 && std::fabs(value) < std::pow(2.0, -14)) continue;
         ASSERT_TRUE(IsNear(type, BitsAt(y, i), Reduced(value, e, m)))
             << TypeName(type) << " " << value << " to e" << e << "m" << m << " gives " << got;

@@ -32,7 +32,7 @@ absl::StatusOr<Program> Make(const std::string& text, int64_t devices) {
   return made;
 }
 
-// x' = x + y, y' = 2 y summed into a scalar beside; cut as told, 10 elements.
+// x' = x + y, y' = 2 y, and a scalar sum; cut by the given shardings, 10 elements.
 std::string Step(const std::string& x_out, const std::string& y_out) {
   return absl::StrCat(R"(HloModule step
 add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
@@ -56,7 +56,7 @@ Literal Numbers(float first) {
   return Literal::Array<float>({10}, values);
 }
 
-// Runs the step five times, on the mesh and as one device; whatever the shardings, the same.
+// Runs the step five times, on the mesh and on one device; the results are the same for any shardings.
 void ExpectSameAsOneDevice(const std::string& text) {
   ASSERT_OK_AND_ASSIGN(const Program made, Make(text, 4));
   MeshProgram& program = *made.program;

@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Cutting and assembling by shardings.
+// Cuts and assembles values by shardings.
 #include "runtime/partitioned/shard_literal.h"
 
 #include <algorithm>
@@ -105,7 +105,7 @@ TEST(AssembleLiteralTest, DifferencesByRoundingAreToldFromOthers) {
   std::vector<std::string> rounding;
   options.rounding = &rounding;
   EXPECT_THAT(AssembleLiteral(value, values[0].shape(), {HloSharding()}, options), IsOkAndHolds(values[0]));
-  ASSERT_EQ(rounding.size(), 1);  // A line for the output, not for each device.
+  ASSERT_EQ(rounding.size(), 1);  // One line for the output, not one per device.
   const double exact[] = {0};
   options.tolerances = exact;
   EXPECT_THAT(AssembleLiteral(value, values[0].shape(), {HloSharding()}, options),
@@ -142,7 +142,7 @@ TEST(CutLiteralTest, AWholeUnreducedValueIsOnTheFirstDevice) {
   EXPECT_EQ(ToText(shards.ToLiteral(0)), "{1.5, 2}");
   EXPECT_EQ(ToText(shards.ToLiteral(2)), "{0, 0}");
   EXPECT_THAT(AssembleLiteral(shards, global.shape(), {sharding}), IsOkAndHolds(global));
-  // What is the same on all devices is added up as well.
+  // Addends that are uniform over all devices are added as well.
   ASSERT_OK_AND_ASSIGN(const MeshValue uniform, MeshValue::Uniform(global, 3));
   EXPECT_THAT(AssembleLiteral(uniform, global.shape(), {sharding}),
               IsOkAndHolds(ParseLiteral("f32[2] {4.5, 6}")));

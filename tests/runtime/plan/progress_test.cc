@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// How far a run is.
+// The progress of a run.
 #include "runtime/plan/progress.h"
 
 #include "gtest/gtest.h"

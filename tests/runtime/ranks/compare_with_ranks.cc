@@ -90,7 +90,7 @@ RanksReport CompareRandomPrograms(Transport& transport, uint64_t from, uint64_t 
     report.differences.push_back(absl::StrCat("seed ", seed, ", ", program.kind, " on ",
                                               program.options.num_partitions, " partitions: ", difference,
                                               "\n", program.text));
-    // Ranks that failed do not go on.
+    // Ranks that have failed do not continue.
     if (absl::StrContains(difference, "over ranks: ")) break;
   }
   return report;

@@ -1,4 +1,4 @@
-// The same program in one process and over ranks.
+// Compares the same program in one process and over ranks.
 #ifndef TOROID_TESTS_RUNTIME_RANKS_COMPARE_WITH_RANKS_H_
 #define TOROID_TESTS_RUNTIME_RANKS_COMPARE_WITH_RANKS_H_
 
@@ -13,22 +13,22 @@
 
 namespace toroid {
 
-// Partitions the module and runs it in one process and, as rank 0, over the ranks. Empty if both give the same bits,
-// or both fail alike; else what is different.
+// Partitions the module and runs it in one process and, as rank 0, over the ranks. Empty if both give the
+// same bits or both fail with the same error; else the difference.
 std::string CompareWithRanks(Transport& transport, const Module& module, const PartitionOptions& options,
                              absl::Span<const Literal> arguments);
 
-// Every program of tests/corpus/jax, in both of its forms: how many there are, and the differences.
+// Runs every program of tests/corpus/jax, in both of its forms: their number, and the differences.
 struct RanksReport {
   int programs = 0;
   std::vector<std::string> differences;
 };
 RanksReport CompareCorpus(Transport& transport);
 
-// One MoE layer with an expert on each of so many devices.
+// One MoE layer with `experts` experts, one on each device.
 RanksReport CompareMoeLayer(Transport& transport, int64_t devices);
 
-// Random programs of these seeds.
+// Random programs with these seeds.
 RanksReport CompareRandomPrograms(Transport& transport, uint64_t from, uint64_t count);
 
 }  // namespace toroid

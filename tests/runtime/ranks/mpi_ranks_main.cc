@@ -1,9 +1,9 @@
 // mpi_ranks: compares runs over the ranks of mpirun with those of one process.
 //
 //   mpirun -n 4 mpi_ranks --corpus            every program of tests/corpus/jax
-//   mpirun -n 3 mpi_ranks --random=2000       so many random programs
-//   mpirun -n 4 mpi_ranks --moe=2048          an MoE layer with so many experts, one on each device
-// With --max_message=1000 what is larger is sent in parts, as messages beyond 1 GiB are.
+//   mpirun -n 3 mpi_ranks --random=2000       2000 random programs
+//   mpirun -n 4 mpi_ranks --moe=2048          an MoE layer with 2048 experts, one on each device
+// With --max_message=1000 larger messages are sent in parts, as messages beyond 1 GiB are otherwise.
 // Prints how many are equal; exit status 1 if one is not.
 #include <cstdio>
 
@@ -27,8 +27,8 @@ absl::Status Report(const toroid::RanksReport& report, int ranks) {
 
 }  // namespace
 
-// What ThreadSanitizer is not to report: Open MPI's transports take their own locks in different orders when they send and
-// when they progress. Only orders of locks, only of those: races are reported wherever they are.
+// Suppressions for ThreadSanitizer: Open MPI's transports take their own locks in different orders when they
+// send and when they progress. Only their lock orders are suppressed: races are reported everywhere.
 // Source: https://clang.llvm.org/docs/ThreadSanitizer.html, "deadlock:".
 extern "C" const char* __tsan_default_suppressions() {  // NOLINT: the name is the sanitizer's.
   return "deadlock:mca_btl_\ndeadlock:mca_pml_\ndeadlock:libopen-pal\ndeadlock:libmpi\n";

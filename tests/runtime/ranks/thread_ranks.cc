@@ -51,7 +51,7 @@ absl::Status ThreadTransport::Wait(Ticket ticket) {
 
 void ThreadTransport::Fail(const absl::Status& status) {
   std::lock_guard<std::mutex> lock(boxes_.mutex);
-  // What another rank said is not repeated.
+  // A failure heard from another rank is not repeated.
   for (const std::string& said : boxes_.failures) {
     if (!said.empty()) return;
   }

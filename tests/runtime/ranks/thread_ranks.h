@@ -1,4 +1,4 @@
-// Ranks that are threads of this process: what a run over several ranks is tested with, under ThreadSanitizer too.
+// Ranks that are threads of this process, to test runs over several ranks, also under ThreadSanitizer.
 #ifndef TOROID_TESTS_RUNTIME_RANKS_THREAD_RANKS_H_
 #define TOROID_TESTS_RUNTIME_RANKS_THREAD_RANKS_H_
 
@@ -21,7 +21,7 @@
 
 namespace toroid {
 
-// What the ranks have in common.
+// State shared by the ranks.
 struct Mailboxes {
   explicit Mailboxes(int size) : sent(size * size), failures(size) {}
   std::mutex mutex;
@@ -58,11 +58,11 @@ class ThreadTransport : public Transport {
   Ticket next_ = 0;
 };
 
-// Calls `lead` as rank 0 of `size`, while the other ranks serve its runs. Returns what it returns.
+// Calls `lead` as rank 0 of `size`, while the other ranks serve its runs. Returns the result of `lead`.
 absl::Status WithRanks(int size, absl::FunctionRef<absl::Status(Transport& transport)> lead);
 
-// What RunModule gives on all devices, each rank with its share of them. arguments[i] holds one value for all devices,
-// or one per device.
+// The result of RunModule on all devices, each rank with its share of them. arguments[i] holds one value for
+// all devices, or one per device.
 absl::StatusOr<std::vector<Literal>> RunOnThreadRanks(const Module& module,
                                                       const std::vector<std::vector<Literal>>& arguments,
                                                       const RunOptions& options, int size);

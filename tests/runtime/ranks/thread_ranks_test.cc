@@ -43,7 +43,7 @@ TEST_P(ThreadRanksTest, RandomProgramsGiveTheBitsOfOneProcess) {
   EXPECT_EQ(absl::StrJoin(report.differences, "\n"), "");
 }
 
-// 5 is more than many of the meshes have devices: some ranks have none, and keep in step.
+// 5 ranks are more than many of the meshes have devices: some ranks have no device, and keep in step.
 INSTANTIATE_TEST_SUITE_P(Ranks, ThreadRanksTest, testing::Values(1, 2, 3, 5));
 
 TEST(SharesTest, EveryDeviceIsOnOneRankAndSharesDifferByOneAtMost) {
@@ -64,7 +64,7 @@ TEST(SharesTest, EveryDeviceIsOnOneRankAndSharesDifferByOneAtMost) {
 }
 
 TEST(FailingRankTest, OthersNameTheRankAndWhatItSays) {
-  // Device 1 alone waits for a message, so rank 1 alone finds out that none comes.
+  // Device 1 alone waits for a message, so only rank 1 finds out that none comes.
   const auto module = MakeModule(R"(
     t = token[] after-all()
     i = u32[] partition-id()

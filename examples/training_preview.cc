@@ -1,4 +1,4 @@
-#include "examples/training_look.h"
+#include "examples/training_preview.h"
 
 #include <memory>
 
@@ -20,10 +20,10 @@ namespace {
 constexpr double kGiB = 1 << 30;
 constexpr int64_t kSequenceLength = 256;
 constexpr int64_t kShortSteps = 200, kShortExperts = 8;
-constexpr int64_t kLastSteps = 20;  // Steps that the last loss is a mean of.
+constexpr int64_t kLastSteps = 20;  // The last loss is the mean of these many steps.
 
-// Table 3's step and figure 7's memory. Steps on 128 cores are left out: they have twice as many tokens for each core
-// (docs/reproduction.md).
+// Table 3's step time and figure 7's memory. Step times on 128 cores are left out: these runs have twice as
+// many tokens per core (docs/reproduction.md).
 std::string PublishedText(const MoeTransformerConfig& config) {
   const PublishedCost* cost = FindPublished(kTable3, config.experts, config.layers);
   const PublishedMemory* memory = FindPublished(kFigure7, config.experts, config.layers);
