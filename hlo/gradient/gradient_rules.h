@@ -1,5 +1,5 @@
-// The table of gradient rules: <Family>Gradient for each family of hlo/opcode.inc, in the family's file. Families without
-// a gradient are listed in gradient_rules.cc.
+// The table of gradient rules: <Family>Gradient for each family of hlo/opcode.inc, in the family's file.
+// Families without a gradient are listed in gradient_rules.cc.
 #ifndef TOROID_HLO_GRADIENT_GRADIENT_RULES_H_
 #define TOROID_HLO_GRADIENT_GRADIENT_RULES_H_
 
