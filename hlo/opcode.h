@@ -92,10 +92,10 @@ enum Trait : uint32_t {
   // Accepts any operands, including those with run-time sizes or without data on this device: it hands them
   // on, calls computations with them, or asks only for their sizes.
   kTakesAnyBuffer = 1u << 7,
-  // One walk over the operands makes it, no more than reading the result takes. Elementwise ops are cheap
-  // without it.
+  // Computing it again costs no more than reading its result: one walk over the operands. Elementwise ops are
+  // cheap without this trait.
   kCheap = 1u << 8,
-  // A consumer makes the elements as it reads them, with no arithmetic: to compute it again costs nothing.
+  // Consumers can make its elements while reading, without arithmetic, so that computing it again is free.
   kFreeToRepeat = 1u << 9,
 };
 
