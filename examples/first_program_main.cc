@@ -13,15 +13,16 @@
 absl::Status Run() {
   using namespace toroid;
   Builder b("layer", /*num_devices=*/8);
-  const Shape x(xla::F32, {64, 128}), w1(xla::F32, {128, 512}), w2(xla::F32, {512, 128});
-  Value h = b.Einsum("bi,ih->bh", b.Parameter(x, "x"), b.Split(b.Parameter(w1, "w1"), 1, 8));
-  Value y = b.Einsum("bh,ho->bo", b.Tanh(h), b.Parameter(w2, "w2"));
+  const Shape dx(xla::F32, {64, 128}), d1(xla::F32, {128, 512}), d2(xla::F32, {512, 128});
+  Value x = b.Parameter(dx, "x"), w1 = b.Parameter(d1, "w1"), w2 = b.Parameter(d2, "w2");
+  Value h = b.Einsum("bi,ih->bh", x, b.Split(w1, 1, 8));
+  Value y = b.Einsum("bh,ho->bo", b.Tanh(h), w2);
   ASSIGN_OR_RETURN(const auto module, b.Build(b.Replicate(y)));
 
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
   std::fputs(ExplainTable(ListCollectives(*partitioned.module), {}, ExplainOptions()).c_str(), stdout);
 
-  const std::vector<Literal> arguments = RandomLiterals({x, w1, w2}, /*int_bound=*/8, /*seed=*/1);
+  const std::vector<Literal> arguments = RandomLiterals({dx, d1, d2}, 8, /*seed=*/1);
   ASSIGN_OR_RETURN(const Literal whole, RunSingle(*module, arguments));
   ASSIGN_OR_RETURN(const Literal cut, RunPartitioned(*partitioned.module, arguments, whole.shape()));
   std::printf("equal: %s\n", Compare(cut, whole).equal ? "yes" : "no");

@@ -1,4 +1,4 @@
-// Opcodes and what the table in opcode.inc says of each.
+// Opcodes, and the columns of the table in opcode.inc.
 #ifndef TOROID_HLO_OPCODE_H_
 #define TOROID_HLO_OPCODE_H_
 
@@ -71,30 +71,31 @@ enum Attribute : uint64_t {
   kAsyncOptions = 1ull << 54,  // calls=, async_execution_thread=
 };
 
-// What analyses ask of an opcode. Custom calls say more by their targets and flags.
+// Properties of opcodes that analyses ask for. Custom calls have further ones, by target and flags.
 enum Trait : uint32_t {
   kNoTrait = 0,
-  // Acts beyond its result and is never dropped: takes and gives messages, draws from a hidden state.
+  // Has a side effect and is never dropped: sends or receives messages, or draws from a hidden state.
   kSideEffect = 1u << 0,
-  // Makes no array of its own: a parameter, or its operands' storage under another name or shape.
+  // Makes no array of its own: a parameter, or an alias of its operands under another shape.
   kNoStorage = 1u << 1,
   // Elements of the result are elements of the operands, bit for bit.
   kDataMovement = 1u << 2,
   // A result leaf may be written over the operand leaf of the same number, whole or in part.
   kInPlace = 1u << 3,
-  // Computed by a unit for transcendental functions where there is one.
+  // Computed by the unit for transcendental functions, if the machine has one.
   kTranscendental = 1u << 4,
   // Runs computations over values in memory: call, while, conditional, async-start. (What fusions and
   // reducers run stays in registers.)
   kRunsBody = 1u << 5,
-  // Exchanges data between devices; asynchronous starts included, what waits for them not.
+  // Exchanges data between devices. Asynchronous starts have it, their dones do not.
   kExchangesData = 1u << 6,
-  // Takes its operands as they come, with run-time sizes or without any data here: hands them on, calls
-  // computations with them, or asks nothing of them but their sizes.
+  // Accepts any operands, including those with run-time sizes or without data on this device: it hands them
+  // on, calls computations with them, or asks only for their sizes.
   kTakesAnyBuffer = 1u << 7,
-  // One walk over the operands makes it, no more than reading the result takes. Elementwise ops are cheap without it.
+  // Computing it again costs no more than reading its result: one walk over the operands. Elementwise ops are
+  // cheap without this trait.
   kCheap = 1u << 8,
-  // A consumer makes the elements as it reads them, with no arithmetic: to compute it again costs nothing.
+  // Consumers can make its elements while reading, without arithmetic, so that computing it again is free.
   kFreeToRepeat = 1u << 9,
 };
 
@@ -102,7 +103,7 @@ enum class Opcode : uint8_t {
 #define HLO_OP(enumerator, name, arity, family, attributes, traits) enumerator,
 #include "hlo/opcode.inc"
 #undef HLO_OP
-  kUnknown,  // An opcode this table lacks; the instruction keeps its wire name.
+  kUnknown,  // An opcode that the table lacks; the instruction keeps its wire name.
 };
 
 inline constexpr int kNumOpcodes = static_cast<int>(Opcode::kUnknown);
@@ -125,7 +126,7 @@ inline bool HasAttribute(Opcode opcode, Attribute attribute) {
   return (OpcodeAttributes(opcode) & attribute) != 0;
 }
 
-// OR of Trait bits; of kUnknown kSideEffect.
+// OR of Trait bits; kSideEffect for kUnknown.
 uint32_t OpcodeTraits(Opcode opcode);
 inline bool HasTrait(Opcode opcode, Trait trait) { return (OpcodeTraits(opcode) & trait) != 0; }
 

@@ -6,11 +6,11 @@
 One target per file pair: NAME.h + NAME.cc is cc_library NAME, NAME_test.cc is cc_test NAME_test, NAME_main.cc is
 a cc_binary (hlo_run_main.cc gives hlo-run), NAME_benchmark.cc is a cc_binary on Google Benchmark. A comment line
 `// BUILD: attribute = value` in a source adds that attribute to its target,
-`// BUILD: srcs += "a.cc"` in a header takes further sources into its target, `// BUILD: embed "a.textproto"` in a source
-makes STEM_embedded.inc, whose rows {"a.textproto", R"(...)"} hold those files. NAME.proto is the libraries NAME_proto
-and NAME_cc_proto. The binary of PART/command/NAME_main.cc is
-//PART:NAME. A library that uses a folder above its own (FLOORS) is an error. With --check nothing is written; exit
-status 1 says that a file is out of date.
+`// BUILD: srcs += "a.cc"` in a header adds further sources to its target, `// BUILD: embed "a.textproto"` in a source
+makes STEM_embedded.inc, whose rows {"a.textproto", R"(...)"} hold those files. NAME.proto makes the libraries NAME_proto
+and NAME_cc_proto. The binary of PART/command/NAME_main.cc is //PART:NAME.
+A library that uses a folder above its own (FLOORS) is an error. With --check nothing is written, and the exit status is 1
+if a file is out of date.
 """
 import os
 import re
@@ -18,8 +18,8 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = ['hlo', 'partitioner', 'runtime', 'simulator', 'examples', 'benchmarks', 'tests']
-# Who may use a folder, beside itself. Between partitioner, runtime and simulator only commands cross, no library: see
-# target().
+# The folders that may use each folder, besides itself. Between partitioner, runtime and simulator only commands may use
+# another folder, libraries may not: see target().
 USERS = {
     'hlo': ['partitioner', 'runtime', 'simulator', 'examples', 'benchmarks', 'tests'],
     'partitioner': ['runtime', 'simulator', 'examples', 'benchmarks', 'tests'],
@@ -69,7 +69,7 @@ def read(path):
 
 
 def markers(path):
-    """The attributes that the comments of `path` add; one broken over lines, or amid other words, is an error."""
+    """The attributes that the comments of `path` add. A marker that spans lines or follows other words is an error."""
     text = read(path)
     found = MARKER.findall(text)
     if len(found) != len(re.findall(r'^//.*\bBUILD: ', text, re.M)) or any(f.endswith('=') for f in found):
@@ -119,7 +119,7 @@ def proto_targets(package, name):
             f'cc_proto_library(\n    name = "{stem}_cc_proto",\n' + string_list('deps', [f':{stem}_proto']) + ')\n')
 
 
-# A row of C++ for each file: its name, and what is in it as a raw string.
+# A row of C++ for each file: its name, and its content as a raw string.
 EMBED = r'''genrule(
     name = "{stem}_embedded",
 {srcs}    outs = ["{stem}_embedded.inc"],
@@ -149,7 +149,7 @@ def check_floors(package, name, deps):
 
 
 def target(package, stem, files, folder=None):
-    """The target of `files`, which lie in `folder`, by default the package itself."""
+    """The target of `files`, which are in `folder`, by default the package itself."""
     folder = folder or package
     kind, name = 'cc_library', stem
     if stem.endswith('_test'):
@@ -193,7 +193,7 @@ def target(package, stem, files, folder=None):
         out += string_list('hdrs', [f for f in files if f.endswith('.h')])
         generated = [f'{stem}_embedded.inc'] if embedded else []
         out += string_list('textual_hdrs', [f for f in files if f.endswith('.inc')] + generated)
-        # Without it `bazel build //...` compiles every object twice, for a shared library that nothing loads.
+        # Otherwise `bazel build //...` compiles every object twice, for a shared library that nothing loads.
         out += '    linkstatic = True,\n'
     return out + ''.join(attributes) + string_list('deps', order) + ')\n'
 
@@ -215,7 +215,7 @@ def build_file(package):
     protos = [f for f in sorted(os.listdir(os.path.join(ROOT, package))) if f.endswith('.proto')]
     if not stems and not mains and not lent and not protos:
         return None
-    # `// BUILD: srcs += "a.cc", "b.cc"` in a header takes those sources into its target.
+    # `// BUILD: srcs += "a.cc", "b.cc"` in a header adds those sources to its target.
     for stem in list(stems):
         for f in list(stems.get(stem, [])):
             for line in markers(f'{package}/{f}'):

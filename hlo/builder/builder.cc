@@ -46,7 +46,7 @@ xla::OpSharding SplitSharding(int rank, int64_t dimension, int64_t n, int64_t nu
   tiles[dimension] = n;
   if (n == num_devices) return IotaSharding(tiles, {n}, {0}, /*replicate_last=*/false);
   tiles.push_back(num_devices / n);
-  // Part i on devices i, i + n, ..: the major index of a device is which copy it is.
+  // Part i is on devices i, i + n, ..: the major index of a device is the number of the copy.
   return IotaSharding(tiles, {num_devices / n, n}, {1, 0}, /*replicate_last=*/true);
 }
 
@@ -64,7 +64,7 @@ absl::StatusOr<std::unique_ptr<Module>> Builder::Build(Value root) {
   RETURN_IF_ERROR(status());
   Computation* const entry = Finish(root);
   module_->set_entry(entry);
-  // What a computation calls was added after it.
+  // Callees were added after their callers; this sorts them.
   module_->RemoveUnreachableComputations();
   return std::move(module_);
 }

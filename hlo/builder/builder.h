@@ -1,4 +1,4 @@
-// Builds modules in C++: an InstructionBuilder of the entry, and sharding annotations.
+// Builds modules in C++: an InstructionBuilder for the entry, with sharding annotations.
 //
 //   Builder b("mlp", /*num_devices=*/8);
 //   Value x = b.Split(b.Parameter(Shape(xla::F32, {64, 32}), "x"), 0, 8);
@@ -6,7 +6,7 @@
 //   Value y = b.Einsum("BM,MH->BH", x, w);
 //   ASSIGN_OR_RETURN(auto module, b.Build(b.Maximum(y, b.FullLike(y, 0))));
 //
-// Errors: the first one is kept and given by Build(); the values of later calls then mean nothing.
+// Errors: Build() returns the first one; values returned after it are meaningless.
 #ifndef TOROID_HLO_BUILDER_BUILDER_H_
 #define TOROID_HLO_BUILDER_BUILDER_H_
 
@@ -40,8 +40,8 @@ struct NamedMesh {
   std::vector<std::pair<std::string, int64_t>> axes;
 };
 
-// Which device holds each tile: `tiles` says into how many parts each dimension is cut, `devices` lists the
-// devices of the tiles in row-major order.
+// Which device holds each tile. `tiles`: number of parts of each dimension; `devices`: the devices of the
+// tiles in row-major order.
 struct DeviceAssignment {
   std::vector<int64_t> tiles;
   std::vector<int64_t> devices;
@@ -51,11 +51,13 @@ class Builder : public InstructionBuilder {
  public:
   explicit Builder(std::string name, int64_t num_devices = 1);
 
-  // The module with this value as its result; call once. kInvalidArgument with the first error.
+  // The module with this value as its result. Requires: called once.
+  // Errors: kInvalidArgument with the first error.
   absl::StatusOr<std::unique_ptr<Module>> Build(Value root);
   int64_t num_devices() const { return num_devices_; }
 
-  // While it lives, new ops are named `path/name` in their metadata, with the line that opened the scope.
+  // During its lifetime, new ops get the metadata op_name `path/name` and the source line that opened the
+  // scope.
   class Scope {
    public:
     Scope(Builder* builder, absl::string_view name,
@@ -70,26 +72,25 @@ class Builder : public InstructionBuilder {
   };
 
   // ---- Sharding annotations
-  // They never change logical shapes. A parameter takes the annotation itself; any other value is passed
-  // through a `Sharding` custom call, and the result must be used in its place.
+  // Annotations never change logical shapes. A parameter carries its annotation itself. Any other value gets
+  // a `Sharding` custom call, whose result must be used in place of the value.
 
   Value Annotate(Value x, const xla::OpSharding& sharding);
   // The same data on every device.
   Value Replicate(Value x);
-  // n parts along the dimension, n dividing the number of devices; part i lies on devices i, i + n, i + 2n,
-  // ...
+  // n parts along the dimension, where n divides the number of devices; part i lies on devices i, i + n, ..
   Value Split(Value x, int64_t dimension, int64_t n);
   // Explicit placement of tiles.
   Value Shard(Value x, const DeviceAssignment& assignment);
-  // Mesh axes per dimension; axes that cut none replicate. Needs SetMesh.
+  // Mesh axes per dimension; axes that cut no dimension replicate. Requires: SetMesh was called.
   Value Shard(Value x, const std::vector<AxisNames>& axes);
   // Errors: unless the axes' sizes multiply to the number of devices.
   void SetMesh(NamedMesh mesh);
 
-  // Enters manual mode: x, which must be annotated, becomes this device's shard of it.
+  // Enters manual mode: the result is this device's shard of x. Requires: x is annotated.
   Value AutoToManual(Value x);
-  // Leaves manual mode: the devices' values become the shards of an array of sizes `full`, cut along the
-  // dimensions that grow (in row-major device order), or as `sharding` says.
+  // Leaves manual mode: the devices' values become the shards of an array of sizes `full`. It is cut along
+  // the dimensions that grow, in row-major device order, or by `sharding`.
   Value ManualToAuto(Value x, absl::Span<const int64_t> full);
   Value ManualToAuto(Value x, absl::Span<const int64_t> full, const xla::OpSharding& sharding);
 

@@ -1,4 +1,4 @@
-// Loops whose trips are counted.
+// Loops with a trip counter.
 #ifndef TOROID_HLO_BUILDER_COUNTED_LOOP_H_
 #define TOROID_HLO_BUILDER_COUNTED_LOOP_H_
 
@@ -9,8 +9,9 @@
 
 namespace toroid {
 
-// A loop over `state`, a tuple of these leaves, of which leaf 0 is an s32[] that counts the trips from 0 to
-// `trips`; `body` adds 1 to it, or another divisor of `trips`. The result is the state after the last trip.
+// Adds a loop over a tuple of the values `state`, and returns the state after the last trip. Leaf 0 is an
+// s32[] counter: it starts from 0, the loop ends when it reaches `trips`, and `body` adds 1 or another
+// divisor of `trips`.
 Value CountedLoop(InstructionBuilder& b, absl::Span<const Value> state, int64_t trips, Computation* body);
 
 }  // namespace toroid

@@ -14,13 +14,13 @@ namespace toroid {
 
 struct Einsum {
   xla::DotDimensionNumbers numbers;
-  // The transpose that brings the dot's result into the order asked for.
+  // The transpose from the dot's result to the equation's order.
   std::vector<int64_t> permutation;
 };
 
-// One letter per dimension: "GSM,ME->GSE". Letters in both operands are batch dimensions if the result has
-// them, else summed over; letters of one operand must be in the result. Batch dimensions keep the order of
-// the result, so that transposes stay rare.
+// One letter per dimension: "GSM,ME->GSE". A letter in both operands is a batch dimension if the result has
+// it, and is summed over otherwise; a letter in one operand must be in the result. Batch dimensions are in
+// the order of the result, so that few einsums need a transpose.
 // Errors: kInvalidArgument "einsum EQUATION: why".
 absl::StatusOr<Einsum> ParseEinsum(absl::string_view equation, const Shape& lhs, const Shape& rhs);
 

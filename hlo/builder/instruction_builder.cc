@@ -378,7 +378,7 @@ Value InstructionBuilder::Einsum(absl::string_view equation, Value lhs, Value rh
     Value dot = Dot(lhs, rhs, einsum->numbers);
     if (status().ok()) return Transpose(dot, einsum->permutation);
   }
-  // With a dimension for each letter of the result, as callers count on.
+  // A failed value has a dimension for each letter of the result, since callers rely on the rank.
   const size_t arrow = equation.find("->");
   const size_t rank = arrow == absl::string_view::npos ? 0 : equation.size() - arrow - 2;
   return Failed(einsum.status(), Shape(lhs->shape().element_type(), std::vector<int64_t>(rank, 1)));

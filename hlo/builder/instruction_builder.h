@@ -1,18 +1,19 @@
-// Appends instructions to a computation: shapes are inferred, constraints checked.
+// Appends instructions to a computation; infers shapes and checks constraints.
 //
 //   InstructionBuilder b(computation);
 //   Value mean = b.Divide(b.Sum(x, {1}), b.FullLike(y, 32));
 //
-// An op that would change nothing is its operand: a convert to the same type, a reshape to the same sizes, a
-// transpose, slice, pad or broadcast that leaves all in place, a concatenation of one. (Op and Copy add what
-// they are told.) Loops and branches: bodies have builders of their own, which share errors and reducers:
+// For an op that would change nothing, the operand is returned: a convert to the same type, a reshape to the
+// same sizes, a transpose, slice, pad or broadcast that moves nothing, a concatenation of one operand. (Op
+// and Copy always add an instruction.) Bodies of loops and branches have builders of their own, which share
+// errors and reducers:
 //
 //   InstructionBuilder body = b.InNewComputation("body");
 //   ...
 //   Value result = b.While(init, condition.Finish(more), body.Finish(next));
 //
-// Errors: the first one is kept in status(); the values of later calls then mean nothing. Values belong to
-// the computation that they were made in.
+// Errors: status() keeps the first one; values returned after it are meaningless. A value may be used only in
+// the computation it was made in.
 #ifndef TOROID_HLO_BUILDER_INSTRUCTION_BUILDER_H_
 #define TOROID_HLO_BUILDER_INSTRUCTION_BUILDER_H_
 
@@ -33,14 +34,14 @@ namespace toroid {
 
 using Value = Instruction*;
 
-// What the builders of one module share.
+// State shared by the builders of one module.
 struct BuilderState {
   explicit BuilderState(Module* module) : failed(module, "failed") {}
 
   absl::Status status;  // The first error.
   // The computations (a, b) -> opcode(a, b) on scalars, by opcode and type.
   absl::flat_hash_map<std::pair<int, int>, Computation*> reducers;
-  Computation failed;  // Outside the module: what failed calls return.
+  Computation failed;  // Outside the module: holds the values of failed calls.
 };
 
 class InstructionBuilder {
@@ -52,24 +53,24 @@ class InstructionBuilder {
   Module* module() const { return computation_->module(); }
   const absl::Status& status() const { return state_->status; }
 
-  // Of the instructions added from here on; null for none.
+  // Metadata of the instructions added from here on; null for none.
   void set_metadata(const xla::OpMetadata* metadata) { metadata_ = metadata; }
   const xla::OpMetadata* metadata() const { return metadata_; }
 
   // A builder of a new computation of the same module.
   InstructionBuilder InNewComputation(std::string name) const;
-  // The computation, with this root.
+  // Sets the root and returns the computation.
   Computation* Finish(Value root);
 
   // ---- Any op
-  // The attributes filled by the caller; `shape` is checked, and used where it does not follow from the
-  // operands (and for layouts).
+  // `attrs` is filled by the caller. `shape` is checked against the inferred shape; it gives layouts, and
+  // sizes that do not follow from the operands.
   Value Op(Opcode opcode, const Shape& shape, absl::Span<const Value> operands,
            const xla::HloInstructionProto* attrs = nullptr, absl::Span<Computation* const> called = {});
   // The op over other operands, with its attributes, called computations and metadata.
   Value Clone(const Instruction& instruction, const Shape& shape, absl::Span<const Value> operands);
-  // Attributes to fill, which live as long as the module; those of a transpose, concatenate, ... : its
-  // dimensions.
+  // Attributes for the caller to fill; they live as long as the module. WithDimensions: those of a transpose,
+  // concatenate, ...
   xla::HloInstructionProto* NewAttrs() const { return module()->New<xla::HloInstructionProto>(); }
   xla::HloInstructionProto* WithDimensions(absl::Span<const int64_t> dimensions) const;
 
@@ -80,7 +81,7 @@ class InstructionBuilder {
   Value Scalar(T value) {
     return Constant(Literal::Scalar<T>(value));
   }
-  // A whole number as a scalar: one constant per type, whoever asks. It names no source.
+  // An integer as a scalar. Each builder makes one constant per value and type, without a source line.
   Value IntScalar(int64_t value, PrimitiveType type = xla::S32);
   Value Zero(PrimitiveType type) { return IntScalar(0, type); }
   // A scalar of the type, broadcast; `value` must be representable.
@@ -88,7 +89,7 @@ class InstructionBuilder {
   Value Zeros(PrimitiveType type, absl::Span<const int64_t> dims) { return Full(type, dims, 0); }
   Value FullLike(Value like, double value);
   Value Iota(PrimitiveType type, absl::Span<const int64_t> dims, int64_t dimension);
-  // u32[], of the device that runs it.
+  // u32[]: the partition id of the device that runs it.
   Value PartitionId() { return Op(Opcode::kPartitionId, Shape(xla::U32, {}), {}); }
 
   // ---- Elementwise
@@ -113,14 +114,14 @@ class InstructionBuilder {
   Value Select(Value predicate, Value on_true, Value on_false);
   Value Clamp(Value low, Value x, Value high) { return Op(Opcode::kClamp, x->shape(), {low, x, high}); }
   Value Convert(Value x, PrimitiveType type);
-  // The op with a number broadcast to x's shape as second operand.
+  // The op with `number`, broadcast to x's shape, as second operand.
   Value AddNumber(Value x, double number) { return Add(x, FullLike(x, number)); }
   Value MultiplyNumber(Value x, double number) { return Multiply(x, FullLike(x, number)); }
 
   // ---- Data movement
   // Operand dimension i becomes dimension dimensions[i] of an array of sizes `dims`.
   Value Broadcast(Value x, absl::Span<const int64_t> dims, absl::Span<const int64_t> dimensions = {});
-  // Operand dimensions in order become those of `dims` but for the ones listed.
+  // The operand's dimensions become, in order, those of `dims` that are not in `new_dimensions`.
   Value BroadcastOver(Value x, absl::Span<const int64_t> dims, absl::Span<const int64_t> new_dimensions);
   Value Reshape(Value x, absl::Span<const int64_t> dims);
   Value Transpose(Value x, absl::Span<const int64_t> permutation);
@@ -132,13 +133,13 @@ class InstructionBuilder {
   Value SliceAlong(Value x, int64_t dimension, int64_t start, int64_t limit);
   Value Pad(Value x, Value padding, absl::Span<const int64_t> low, absl::Span<const int64_t> high,
             absl::Span<const int64_t> interior = {});
-  // Along one dimension; with zeros if `padding` is null.
+  // Pads one dimension; with zeros if `padding` is null.
   Value PadAlong(Value x, int64_t dimension, int64_t low, int64_t high, Value padding = nullptr);
   Value Copy(Value x) { return Op(Opcode::kCopy, x->shape(), {x}); }
   // The array in row-major layout.
   Value ToRowMajor(Value x);
-  // `x`, an array or tuple, in the layouts of `like`, which has its structure: copied where that is another
-  // one.
+  // `x`, an array or tuple, in the layouts of `like`, which has the same structure. Arrays whose layout
+  // differs are copied.
   Value ToLayout(Value x, const Shape& like);
 
   // ---- Indexing
@@ -154,20 +155,20 @@ class InstructionBuilder {
   // `combiner`: (old, update) -> new on scalars.
   Value Scatter(Value x, Value indices, Value updates, const xla::ScatterDimensionNumbers& numbers,
                 Computation* combiner);
-  // Arrays sorted together along a dimension; `less` compares elements of all: (a0, b0, a1, b1, ..) -> pred.
-  // A tuple for more than one array.
+  // Sorts arrays together along a dimension; `less`: (a0, b0, a1, b1, ..) -> pred compares one element of
+  // each. The result is a tuple for more than one array.
   Value Sort(absl::Span<const Value> operands, int64_t dimension, Computation* less, bool is_stable);
 
   // ---- Contraction, reduction, windows
   Value Dot(Value lhs, Value rhs, const xla::DotDimensionNumbers& numbers);
-  // As einsum.h says.
+  // See einsum.h.
   Value Einsum(absl::string_view equation, Value lhs, Value rhs);
   Value Convolution(Value lhs, Value rhs, const xla::Window& window,
                     const xla::ConvolutionDimensionNumbers& numbers, int64_t feature_group_count = 1,
                     int64_t batch_group_count = 1);
-  // Folds with add, multiply, maximum, minimum, and, or, from the op's neutral element.
+  // Folds with add, multiply, maximum, minimum, and, or, starting from the op's neutral element.
   Value Reduce(Opcode reducer, Value x, absl::Span<const int64_t> dimensions);
-  // n arrays folded together; a tuple for more than one.
+  // Folds n arrays together; the result is a tuple for more than one.
   Value Reduce(absl::Span<const Value> operands, absl::Span<const Value> inits,
                absl::Span<const int64_t> dimensions, Computation* reducer);
   Value Sum(Value x, absl::Span<const int64_t> dimensions) { return Reduce(Opcode::kAdd, x, dimensions); }
@@ -183,7 +184,7 @@ class InstructionBuilder {
   Value GetTupleElement(Value tuple, int64_t index);
   // The leaves of a tuple in order, by get-tuple-element; an array is its own leaf.
   std::vector<Value> Flatten(Value value);
-  // Leaves under the structure of `shape`, whose arrays may have other dimensions.
+  // The leaves as a value with the tuple structure of `shape`, whose arrays may have other dimensions.
   Value Unflatten(const Shape& shape, absl::Span<const Value> leaves);
   Value Call(Computation* callee, absl::Span<const Value> operands);
   // condition: (state) -> pred, body: (state) -> state.
@@ -196,7 +197,7 @@ class InstructionBuilder {
 
  protected:
   void Fail(const absl::Status& status);
-  // What a failed op returns: a value outside the program of the shape it should have had.
+  // The value of a failed op: outside the program, with the shape that the op should have had.
   Value Failed(const absl::Status& status, const Shape& shape);
 
  private:

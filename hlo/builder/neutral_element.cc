@@ -34,7 +34,7 @@ struct Extremes<SmallFloat<kExponentBits, kMantissaBits, kBias, kKind>> {
   static T Largest() { return T::Infinity(); }
 };
 
-// The element, or nothing where the op is not defined on T.
+// The neutral element; nullopt if the op is not defined on T.
 template <typename T>
 std::optional<T> Element(Opcode opcode) {
   constexpr bool kComplexType = std::is_same_v<T, complex64> || std::is_same_v<T, complex128>;

@@ -1,4 +1,4 @@
-// The value that leaves others unchanged under a reducing op.
+// Neutral elements of reducing ops.
 #ifndef TOROID_HLO_BUILDER_NEUTRAL_ELEMENT_H_
 #define TOROID_HLO_BUILDER_NEUTRAL_ELEMENT_H_
 
@@ -10,7 +10,7 @@
 namespace toroid {
 
 // A scalar e with op(e, x) = x for all x: add, or, xor 0; multiply 1; and all ones; maximum the lowest value
-// (-inf where there is one), minimum the largest. nullopt for other ops, and for types on which the op is not
+// (-inf if the type has it), minimum the largest. nullopt for other ops, and for types on which the op is not
 // defined.
 std::optional<Literal> NeutralElement(Opcode opcode, PrimitiveType type);
 

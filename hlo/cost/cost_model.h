@@ -36,7 +36,7 @@ class CostModel {
   virtual double PermuteDelay(int64_t count) const = 0;
   // The cost of reading or writing `bytes` of memory.
   virtual double MemoryTime(double bytes) const = 0;
-  // The cost of `flops` of a contraction on one device; nullopt if the model does not price flops.
+  // The cost of `flops` flops of a contraction on one device; nullopt if the model does not price flops.
   virtual std::optional<double> ContractionTime(double /*flops*/) const { return std::nullopt; }
   // The cost of an op on one device.
   virtual double OpTime(const Work& work) const = 0;

@@ -21,7 +21,7 @@ int64_t NewChannel(const Module& module) {
   return last + 1;
 }
 
-// The op's groups and dimensions, on a channel of its own if the op has one.
+// Attributes with the op's groups and dimensions, and with a new channel if the op has one.
 xla::HloInstructionProto* AttrsAgain(Pullback& p) {
   auto* attrs = p.b.module()->New<xla::HloInstructionProto>(p.op().attrs());
   if (attrs->channel_id() > 0) attrs->set_channel_id(NewChannel(*p.b.module()));
@@ -34,7 +34,7 @@ absl::Status CheckAdds(Pullback& p) {
       absl::StrCat(p.op().opcode_name(), " by anything but addition has no gradient"));
 }
 
-// Every operand's cotangent is `opcode` of its result's.
+// Adds to each operand the cotangent `opcode`(the cotangent of its result).
 void AddEach(Pullback& p, Opcode opcode, bool adds) {
   for (int i = 0; i < p.op().num_operands(); ++i) {
     if (!p.Wants(i) || p.cotangent_or_null(i) == nullptr) continue;
@@ -79,7 +79,7 @@ absl::StatusOr<Copies> CopiesOf(const Pullback& p, const xla::OpSharding* proto)
   return copies;
 }
 
-// A call that says `sharding`, or enters or leaves a region.
+// A custom call that annotates `sharding`, or enters or leaves a region.
 Value Annotated(Pullback& p, absl::string_view target, const Shape& shape, Value x,
                 const xla::OpSharding* sharding) {
   const Value call = p.b.CustomCall(target, Shape(shape.element_type(), shape.dims()), {x});

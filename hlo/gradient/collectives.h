@@ -1,14 +1,17 @@
-// Gradients of collectives and of the borders of manual regions, where a program is written for each device.
+// Gradients of collectives, and of the boundaries of manual regions, in which the program is that of one
+// device.
 //
-// The scalar depends on what each device holds; a device's cotangent is that of its own copy. Transposes:
-//   all-reduce (add)    all-reduce (add)        the copy of each member goes into all results
-//   all-gather          reduce-scatter (add)    and the other way round
+// The scalar depends on the value of each device, and a device's cotangent is that of its own copy.
+// Transposes:
+//   all-reduce (add)    all-reduce (add)        each member's copy contributes to all results
+//   all-gather          reduce-scatter (add)    and vice versa
 //   all-to-all          all-to-all
-//   collective-permute  the same with sources and targets exchanged
-//   into a region       out of it, after an all-reduce over the devices that were given the same part
+//   collective-permute  the same with sources and targets swapped
+//   into a region       out of it, after an all-reduce over the devices that got the same part
 //   out of a region     into it, divided by the number of devices that hold the same part
-// so that replicated values have one cotangent in all, as in jax.shard_map.
-// Example: w replicated over 4 devices into a region: its cotangent is the sum of the 4 of its copies.
+// The copies of a replicated value thus share one cotangent, as in jax.shard_map.
+// Example: w enters a region, replicated over 4 devices: its cotangent is the sum of the cotangents of its 4
+// copies.
 #ifndef TOROID_HLO_GRADIENT_COLLECTIVES_H_
 #define TOROID_HLO_GRADIENT_COLLECTIVES_H_
 
@@ -24,7 +27,7 @@ absl::Status AllToAllGradient(Pullback& p);
 absl::Status CollectivePermuteGradient(Pullback& p);
 
 // Custom calls SPMDFullToShardShape and SPMDShardToFullShape.
-// Errors: kUnimplemented for regions that are manual along some axes only.
+// Errors: kUnimplemented for regions that are manual only along some axes.
 absl::Status IntoRegionGradient(Pullback& p);
 absl::Status OutOfRegionGradient(Pullback& p);
 

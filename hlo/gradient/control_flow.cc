@@ -45,7 +45,7 @@ class LoopPullback {
  public:
   LoopPullback(Pullback& p, int64_t trips)
       : p_(p), b_(p.b), body_(*p.op().called(0)), trips_(trips), shapes_(LeafShapes(p.op().shape())) {
-    // Flat bodies hand a leaf on as the same get-tuple-element of their parameter.
+    // A body with flat state hands a leaf on by the same get-tuple-element of its parameter.
     unchanged_.assign(shapes_.size(), false);
     const Instruction& root = *body_.root();
     if (root.opcode() != Opcode::kTuple) return;
@@ -80,7 +80,7 @@ class LoopPullback {
                                                              : value.instruction->shape();
   }
 
-  // State: trip, leaves of the loop's state, one array [trips, ...] for each value that is written down.
+  // State: trip, leaves of the loop's state, one array [trips, ...] for each recorded value.
   void RunForward() {
     const Value init = p_.sweep().ForwardOperand(p_.op(), 0);
     std::vector<Value> state = {b_.Zero(xla::S32)};
@@ -121,14 +121,14 @@ class LoopPullback {
       after.push_back(b_.GetTupleElement(loop, static_cast<int64_t>(i)));
     p_.sweep().ReplaceForward(
         p_.op(), b_.Unflatten(p_.op().shape(), absl::MakeConstSpan(after).subspan(1, first_array - 1)));
-    // What the backward loop reads: arrays, and what no trip changes.
+    // The backward loop reads the arrays, and the leaves that no trip changes.
     array = first_array;
     for (const ForwardValue& value : pullback_.needed) {
       read_.push_back(IsWritten(value) ? after[array++] : state[1 + value.leaf]);
     }
   }
 
-  // State: trips done, cotangents of the active leaves, what is read.
+  // State: trips done, cotangents of the active leaves, values that are read.
   void RunBackward() {
     std::vector<Value> state = {b_.Zero(xla::S32)};
     for (const auto& [parameter, leaf] : pullback_.of_parameters) state.push_back(p_.cotangent(leaf));
@@ -173,7 +173,7 @@ class LoopPullback {
   InstructionBuilder& b_;
   const Computation& body_;
   const int64_t trips_;
-  const std::vector<Shape> shapes_;  // Of the state's leaves.
+  const std::vector<Shape> shapes_;  // Shapes of the state's leaves.
   std::vector<bool> unchanged_;      // Leaves that every trip hands on.
   PullbackComputation pullback_;
   std::vector<Value> read_;
@@ -217,7 +217,8 @@ absl::Status ScanGradient(Pullback& p) {
 absl::Status ConditionalGradient(Pullback& p) {
   InstructionBuilder& b = p.b;
   const std::vector<int> with_cotangents = LeavesWithCotangents(p);
-  // Every branch gives cotangents of the active leaves of all branches' operands: zeros of the others'.
+  // Every branch returns cotangents for the active leaves of all branches' operands; zeros for those of other
+  // branches.
   std::vector<std::pair<int, int>> outputs;
   std::vector<Shape> output_shapes;
   for (int i = 1; i < p.op().num_operands(); ++i) {

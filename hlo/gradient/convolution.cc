@@ -10,14 +10,13 @@ namespace {
 
 int64_t Dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
 
-// Dimension `from`, of n groups, becomes a dimension n of its own, which is merged into dimension `into` as
-// its major part.
+// Moves the n groups of dimension `from` into dimension `into`, as its major part.
 Value MoveGroups(InstructionBuilder& b, Value x, int64_t from, int64_t into, int64_t n) {
   std::vector<int64_t> sizes(x->shape().dims().begin(), x->shape().dims().end());
   std::vector<int64_t> split = sizes;
   split[from] = sizes[from] / n;
   split.insert(split.begin() + from, n);
-  // Dimension d of `x` now stands at d, behind the groups at d + 1.
+  // Dimension d of `x` is at d, or, behind the groups, at d + 1.
   std::vector<int64_t> order;
   for (int64_t d = 0; d < static_cast<int64_t>(sizes.size()); ++d) {
     if (d == into) order.push_back(from);
@@ -101,7 +100,7 @@ class ConvolutionPullback {
   }
 
  private:
-  // As if no window were reversed, in the cotangent's type.
+  // The kernel for windows that are not reversed, in the cotangent's type.
   Value Kernel() {
     return b_.Convert(b_.Reverse(p_.operand(1), reversed_), p_.cotangent()->shape().element_type());
   }

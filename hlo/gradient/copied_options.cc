@@ -33,7 +33,7 @@ GradientOptions OptionsInCopy(const GradientOptions& options, const Module& modu
   if (options.layer != nullptr) {
     of_copy.layer = [layers = std::move(layers)](const Instruction& value) {
       const auto found = layers.find(&value);
-      return found == layers.end() ? 0 : found->second;  // Of instructions that came later.
+      return found == layers.end() ? 0 : found->second;  // For instructions added later.
     };
   }
   return of_copy;

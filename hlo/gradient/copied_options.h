@@ -1,4 +1,4 @@
-// What a caller asks of a module, asked of a copy of it.
+// Translates gradient options for a module to a copy of it.
 #ifndef TOROID_HLO_GRADIENT_COPIED_OPTIONS_H_
 #define TOROID_HLO_GRADIENT_COPIED_OPTIONS_H_
 
@@ -7,10 +7,10 @@
 
 namespace toroid {
 
-// The same instruction in the module that `copy` was made from, or the other way round.
+// The instruction of `copy` at the same place as `instruction` of the original (or vice versa).
 Instruction* InCopy(const Instruction& instruction, const Module& copy);
 
-// `copy` has the instructions of `module` at the same places.
+// Requires: `copy` has the instructions of `module` at the same places.
 GradientOptions OptionsInCopy(const GradientOptions& options, const Module& module, const Module& copy);
 
 }  // namespace toroid

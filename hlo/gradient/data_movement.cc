@@ -38,7 +38,7 @@ absl::Status BroadcastGradient(Pullback& p) {
     if (std::find(dimensions.begin(), dimensions.end(), d) == dimensions.end()) summed.push_back(d);
   }
   const Value sum = summed.empty() ? p.cotangent() : b.Sum(p.cotangent(), summed);
-  // What is left is in the result's order.
+  // The remaining dimensions are in the result's order.
   std::vector<int64_t> order(dimensions.size());
   for (size_t i = 0; i < dimensions.size(); ++i) {
     order[i] =
@@ -93,7 +93,7 @@ absl::Status PadGradient(Pullback& p) {
   const PadView pad(p.op());
   if (p.Wants(0)) p.Add(0, Unpad(b, p.cotangent(), pad, p.operand_shape(0).dims()));
   if (p.Wants(1)) {
-    // The sum over places that hold padding.
+    // The padding value's cotangent: the sum over the padded places.
     const Value inside = b.Full(xla::PRED, p.operand_shape(0).dims(), 0);
     const Value is_padding = b.Op(Opcode::kPad, Shape(xla::PRED, p.op().shape().dims()),
                                   {inside, b.IntScalar(1, xla::PRED)}, &p.op().attrs());
@@ -110,8 +110,8 @@ absl::Status IdentityGradient(Pullback& p) {
   for (int leaf = 0; leaf < static_cast<int>(leaves.size()); ++leaf) {
     Value cotangent = p.cotangent_or_null(leaf);
     if (cotangent == nullptr) continue;
-    // What an annotation says of the value holds for its cotangent; one with a sharding has been followed
-    // already.
+    // An annotation of the value also holds for its cotangent. Sharding annotations are handled by
+    // FollowSharding.
     if (is_annotation && p.op().sharding() == nullptr)
       cotangent = p.b.Clone(p.op(), cotangent->shape(), {cotangent});
     p.Add(0, cotangent, leaf);

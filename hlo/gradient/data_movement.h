@@ -1,4 +1,4 @@
-// Gradients of ops that move elements: each is linear, and its transpose moves them back.
+// Gradients of ops that move elements: these ops are linear, and their transposes move elements back.
 #ifndef TOROID_HLO_GRADIENT_DATA_MOVEMENT_H_
 #define TOROID_HLO_GRADIENT_DATA_MOVEMENT_H_
 

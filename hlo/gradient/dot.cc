@@ -15,7 +15,7 @@ struct Side {
   int operand;
   absl::Span<const int64_t> batch, contracting;
   std::vector<int64_t> free;
-  int64_t free_at;  // In the result.
+  int64_t free_at;  // First free dimension in the result.
 };
 
 bool Contains(absl::Span<const int64_t> list, int64_t value) {
@@ -35,7 +35,7 @@ void AddTo(Pullback& p, const Side& side, const Side& other) {
   if (!p.Wants(side.operand)) return;
   InstructionBuilder& b = p.b;
   Value t = p.cotangent(), with = p.operand(other.operand);
-  // Products of bf16 may have a wider result: the cotangent keeps its digits.
+  // A product of bf16 may have a wider result: the cotangent keeps its precision.
   if (t->shape().element_type() != with->shape().element_type())
     with = b.Convert(with, t->shape().element_type());
   xla::HloInstructionProto* attrs = b.NewAttrs();
@@ -51,7 +51,7 @@ void AddTo(Pullback& p, const Side& side, const Side& other) {
   if (p.op().attrs().has_precision_config())
     *attrs->mutable_precision_config() = p.op().attrs().precision_config();
   const Value product = b.Op(Opcode::kDot, Shape(t->shape().element_type(), {}), {t, with}, attrs);
-  // Where each dimension of the operand stands in the product: what is left of the other one is in its own
+  // Place of each operand dimension in the product; the other operand's remaining dimensions keep their
   // order.
   std::vector<int64_t> left(other.contracting.begin(), other.contracting.end());
   std::sort(left.begin(), left.end());
@@ -87,8 +87,8 @@ absl::Status GradientOfDot(Pullback& p, const xla::DotDimensionNumbers& of_dot) 
   return absl::OkStatus();
 }
 
-// The operands of a ragged-dot with what each of their dimensions is. A result: [g if the ragged one is
-// contracted, batch, free ones of lhs, free ones of rhs but for the groups].
+// The roles of the dimensions in a ragged-dot. The result is [g if the ragged dimension is contracted, batch,
+// free of lhs, free of rhs without groups].
 class RaggedPullback {
  public:
   explicit RaggedPullback(Pullback& p)
@@ -146,7 +146,7 @@ class RaggedPullback {
                  {b_.Convert(lhs.value, type), b_.Convert(rhs.value, type), p_.operand(2)}, attrs);
   }
 
-  // `product` has the operand's dimensions in this order.
+  // Adds `product`, which has the operand's dimensions in `order`, to the operand's cotangent.
   void AddIn(int operand, Value product, absl::Span<const std::vector<int64_t>> order) {
     std::vector<int64_t> place(p_.operand_shape(operand).rank());
     int64_t at = 0;
@@ -156,7 +156,7 @@ class RaggedPullback {
     p_.Add(operand, b_.Transpose(product, place));
   }
   static std::vector<int64_t> List(absl::Span<const int64_t> dims) { return {dims.begin(), dims.end()}; }
-  // Dimensions of `own` that are contracted, in the order in which those of `other` lie there.
+  // The contracted dimensions `own`, in the order of their partners in `other`.
   static std::vector<int64_t> InOrderOf(absl::Span<const int64_t> other, absl::Span<const int64_t> own) {
     std::vector<int64_t> sorted(other.begin(), other.end()), dims;
     std::sort(sorted.begin(), sorted.end());
@@ -206,10 +206,10 @@ class RaggedPullback {
   const int64_t ragged_;
   bool is_contracted_;
   std::vector<int64_t> lhs_free_, rhs_free_;
-  std::vector<int64_t> t_batch_, t_lhs_, t_rhs_;  // Where they lie in the result.
+  std::vector<int64_t> t_batch_, t_lhs_, t_rhs_;  // Places in the result.
 };
 
-// Every block's scale at all its elements.
+// The scale of each block, broadcast to its elements.
 Value Spread(InstructionBuilder& b, Value scale, absl::Span<const int64_t> dims) {
   Dims blocks;
   std::vector<int64_t> places;
@@ -236,7 +236,7 @@ absl::Status ScaledDotGradient(Pullback& p) {
         Value sides[2];
         for (int i = 0; i < 2; ++i) {
           sides[i] = b.Convert(operands[i], type);
-          // A scalar stands for no scale.
+          // A scalar means no scale.
           if (operands[2 + i]->shape().rank() == 0) continue;
           sides[i] =
               b.Multiply(sides[i], Spread(b, b.Convert(operands[2 + i], type), sides[i]->shape().dims()));

@@ -2,11 +2,11 @@
 //
 // dot: each operand's cotangent is a dot of the result's with the other operand.
 //
-// Result dimensions are [batch, free of lhs, free of rhs]. lhs's cotangent contracts those free in rhs:
-// [batch, free of lhs, contracted as they follow each other in rhs], which is transposed to lhs's order.
-// ragged-dot: the same with ragged dots, one list of group sizes given. Where lhs's free dimension is cut
-// into groups, rhs's cotangent contracts it: [m,k] x [g,k,n] -> [m,n] has [m,n] x [g,k,n] -> [m,k] and [m,k]
-// x [m,n] -> [g,k,n]. scaled-dot: as the dot of the scaled operands.
+// Result dimensions are [batch, free of lhs, free of rhs]. lhs's cotangent contracts the free dimensions of
+// rhs. It has dimensions [batch, free of lhs, contracted in rhs's order], and is transposed to lhs's order.
+// ragged-dot: the same with ragged dots and the same group sizes. If lhs's free dimension m is cut into
+// groups, rhs's cotangent contracts it: [m,k] x [g,k,n] -> [m,n] gives [m,n] x [g,k,n] -> [m,k] and [m,k] x
+// [m,n] -> [g,k,n]. scaled-dot: the dot of the scaled operands.
 #ifndef TOROID_HLO_GRADIENT_DOT_H_
 #define TOROID_HLO_GRADIENT_DOT_H_
 

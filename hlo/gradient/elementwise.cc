@@ -23,7 +23,7 @@ Value Complex(InstructionBuilder& b, Value re, Value im) {
 }
 Value Conjugate(InstructionBuilder& b, Value z) { return Complex(b, Real(b, z), b.Negate(Imag(b, z))); }
 
-// The op's derivative at x, where y is its value; null where it is zero almost everywhere.
+// The op's derivative at x, where y is its value; null if it is zero almost everywhere.
 Value Derivative(InstructionBuilder& b, Opcode opcode, Value x, Value y) {
   switch (opcode) {
     case Opcode::kExp:
@@ -60,7 +60,7 @@ Value Derivative(InstructionBuilder& b, Opcode opcode, Value x, Value y) {
       return b.Negate(b.Rsqrt(OneMinusSquare(b, x)));
     case Opcode::kAsinh:
       return b.Rsqrt(b.AddNumber(Square(b, x), 1));
-    case Opcode::kAcosh:  // One root for each branch point.
+    case Opcode::kAcosh:  // One square root for each branch point.
       return b.Multiply(b.Rsqrt(b.AddNumber(x, -1)), b.Rsqrt(b.AddNumber(x, 1)));
     case Opcode::kAtanh:
       return b.Divide(b.FullLike(x, 1), OneMinusSquare(b, x));
@@ -71,7 +71,7 @@ Value Derivative(InstructionBuilder& b, Opcode opcode, Value x, Value y) {
   }
 }
 
-// 1 where the operand is the result, 1/2 where both are, else 0.
+// 1 where `mine` is the result, 1/2 where both operands are, else 0.
 Value ShareOfExtreme(InstructionBuilder& b, Value mine, Value other, Value result) {
   const Value half = b.FullLike(result, 0.5), one = b.FullLike(result, 1), none = b.FullLike(result, 0);
   return b.Select(b.Compare(mine, result, "EQ"), b.Select(b.Compare(other, result, "EQ"), half, one), none);
@@ -82,19 +82,19 @@ Value Log(InstructionBuilder& b, Value x) {
   return b.Log(b.Select(is_zero, b.FullLike(x, 1), x));
 }
 
-// d(x^y)/dx, 0 for y = 0 even where x is.
+// d(x^y)/dx; 0 for y = 0, even where x is 0.
 Value PowerByBase(InstructionBuilder& b, Value x, Value y) {
   const Value is_zero = b.Compare(y, b.FullLike(y, 0), "EQ");
   const Value exponent = b.Select(is_zero, b.FullLike(y, 1), b.AddNumber(y, -1));
   return b.Select(is_zero, b.FullLike(y, 0), b.Multiply(y, b.Binary(Opcode::kPower, x, exponent)));
 }
 
-// A scalar at every place.
+// A scalar, broadcast to `shape`.
 Value Spread(InstructionBuilder& b, Value x, const Shape& shape) {
   return x->shape().rank() == shape.rank() ? x : b.Broadcast(x, shape.dims());
 }
 
-// A scalar operand's cotangent is the sum of all.
+// The cotangent for an operand of `shape`: for a scalar, the sum over all elements.
 Value SumTo(InstructionBuilder& b, Value cotangent, const Shape& shape) {
   if (shape.rank() == cotangent->shape().rank()) return cotangent;
   std::vector<int64_t> all;
@@ -217,7 +217,7 @@ absl::Status ClampGradient(Pullback& p) {
 }
 
 absl::Status ConvertGradient(Pullback& p) {
-  p.Add(0, p.cotangent());  // Which converts.
+  p.Add(0, p.cotangent());  // Add converts the type.
   return absl::OkStatus();
 }
 

@@ -1,5 +1,5 @@
-// Gradients of elementwise ops. Where an op is complex its derivative is the holomorphic one; abs, real, imag
-// and complex follow from Re(sum of cotangent * change) (pullback.h).
+// Gradients of elementwise ops. The derivative of a complex op is the holomorphic one; the rules of abs,
+// real, imag and complex follow from Re(sum of cotangent * change) (pullback.h).
 #ifndef TOROID_HLO_GRADIENT_ELEMENTWISE_H_
 #define TOROID_HLO_GRADIENT_ELEMENTWISE_H_
 

@@ -1,7 +1,7 @@
-// Gradients of ops by way of other ops that compute the same.
+// Gradients of ops by expansion into other ops.
 //
-// The op is written out in a computation of its own, and what flows through it is what flows through a call
-// of that. The backward pass so computes the expansion again.
+// The op is expanded in a computation of its own, and its gradient is that of a call of this computation. The
+// backward pass therefore recomputes the expansion.
 // Example: scaled-dot(l, r, s, t) as dot(l * spread(s), r * spread(t)).
 #ifndef TOROID_HLO_GRADIENT_EXPANSION_H_
 #define TOROID_HLO_GRADIENT_EXPANSION_H_
@@ -13,14 +13,14 @@
 
 namespace toroid {
 
-// Writes what the op computes of these operands; of the op's shape.
+// Writes the op's value over `operands`; it has the op's shape.
 using Expand =
     absl::FunctionRef<absl::StatusOr<Value>(InstructionBuilder& b, absl::Span<const Value> operands)>;
 
-// Errors: those of `expand`, and of the rules of the ops that it writes.
+// Errors: those of `expand`, and those of the gradient rules of the expansion's ops.
 absl::Status GradientByExpansion(Pullback& p, Expand expand);
 
-// The op is a call of `callee` with its operands.
+// The gradient of the op as a call of `callee` with the op's operands.
 absl::Status CalleeGradient(Pullback& p, const Computation& callee);
 
 }  // namespace toroid

@@ -17,7 +17,8 @@
 namespace toroid {
 namespace {
 
-// What has no operands to compute it from.
+// True for parameters and other instructions without operands (except constants and iota), and for their
+// elements: they cannot be recomputed.
 bool IsGiven(const Instruction& value) {
   const Instruction* at = &value;
   while (at->opcode() == Opcode::kGetTupleElement) at = at->operand(0);
@@ -39,10 +40,10 @@ absl::Status CheckRequest(const Instruction& of, absl::Span<const Value> by) {
   return absl::OkStatus();
 }
 
-// A value of the forward pass in the computation itself; null if it is to be computed again.
+// A value of the forward pass in the computation itself; null if it is recomputed.
 Value KeptHere(const GradientOptions& options, const Instruction& value) {
   if (options.keep != nullptr && !IsGiven(value) && !IsKept(options, value)) return nullptr;
-  return const_cast<Instruction*>(&value);  // Of the computation that is written.
+  return const_cast<Instruction*>(&value);  // It belongs to the computation that is written.
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a caller may ask of differentiation.
+// Options of differentiation.
 #ifndef TOROID_HLO_GRADIENT_GRADIENT_OPTIONS_H_
 #define TOROID_HLO_GRADIENT_GRADIENT_OPTIONS_H_
 
@@ -17,10 +17,11 @@ namespace toroid {
 
 class Pullback;
 
-// A rule of the caller's own (pullback.h), in place of that of a value's op. It may run on a copy of the
-// program, so values that it needs beside the op's operands and result are named in `reads`:
-// Pullback::read(i) is values[i] wherever it runs.
-//   options.custom[chosen] = CustomRule([](Pullback& p) { p.Add(0, p.b.Multiply(p.cotangent(), p.read(0))); ... }, {mask});
+// The caller's own rule (pullback.h) for one value, in place of the rule of its op. It may run on a copy of
+// the program. Values that it needs besides the op's operands and result are therefore listed in `reads`, and
+// Pullback::read(i) is reads[i] in that copy.
+//   options.custom[chosen] =
+//       CustomRule([](Pullback& p) { p.Add(0, p.b.Multiply(p.cotangent(), p.read(0))); ... }, {mask});
 struct CustomRule {
   CustomRule() = default;
   template <typename Rule, typename = std::enable_if_t<std::is_invocable_r_v<absl::Status, Rule, Pullback&>>>
@@ -32,16 +33,17 @@ struct CustomRule {
 };
 
 struct GradientOptions {
-  // Values that count as constants: nothing flows back through them.
+  // Values that are treated as constants: no gradient flows through them.
   absl::flat_hash_set<const Instruction*> stopped;
   absl::flat_hash_map<const Instruction*, CustomRule> custom;
-  // Which values of the forward pass are kept until the backward pass needs them; others are computed again
-  // from those. Parameters always are, and what cannot be repeated (kept_values.h). Empty: all but those that
-  // take no work (broadcasts, transposes, converts, ...). Ready ones: remat_policy.h.
+  // Which values of the forward pass are kept until the backward pass needs them; the others are recomputed
+  // from them. Parameters, and values that cannot be repeated (kept_values.h), are always kept. Empty: keeps
+  // all values except those that take no work (broadcasts, transposes, converts, ...). See remat_policy.h for
+  // policies.
   std::function<bool(const Instruction&)> keep;
-  // The number of the layer that a value belongs to; operands' are not greater. What is computed again for a
-  // layer waits for that layer's cotangents (layer_barrier.h). Empty: a layer ends at each kept value. Asked
-  // of the scalar's first cotangent too, which may be in any.
+  // The number of a value's layer; that of an operand is not greater. Recomputation for a layer waits for the
+  // cotangents of the layer (layer_barrier.h). Empty: a layer ends at each kept value. Also called for the
+  // scalar's first cotangent, which may be in any layer.
   std::function<int64_t(const Instruction&)> layer;
 };
 

@@ -20,7 +20,7 @@
 
 namespace toroid {
 
-// <Family>Gradient for every family of the opcode table: one that is missing is a link error that names it.
+// <Family>Gradient for every family of the opcode table; a missing one is a link error that names it.
 #define HLO_OP(enumerator, name, arity, family, attributes, traits) \
   absl::Status family##Gradient(Pullback& p);
 #include "hlo/opcode.inc"
@@ -46,7 +46,7 @@ GradientRule GradientRuleOf(Opcode opcode) {
 
 }  // namespace
 
-// Families without a gradient: their results are integers, states and tokens, or nobody has asked for it.
+// Families without a gradient: their results are integers, states or tokens, or no program has needed one.
 #define TOROID_NO_GRADIENT(family) \
   absl::Status family##Gradient(Pullback& p) { return HasNone(p.op()); }
 TOROID_NO_GRADIENT(Compare)

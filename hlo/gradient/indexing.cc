@@ -13,7 +13,7 @@
 namespace toroid {
 namespace {
 
-// One scalar per dimension, whether the op has operands for them or a vector.
+// The starts, one scalar per dimension, whether the op has scalar operands or one vector.
 std::vector<Value> Starts(Pullback& p, int first) {
   InstructionBuilder& b = p.b;
   std::vector<Value> starts;
@@ -27,7 +27,7 @@ std::vector<Value> Starts(Pullback& p, int first) {
   return starts;
 }
 
-// The dimension of an index array along which the parts of one index lie; nullopt if indices are scalars.
+// The dimension of an index array that holds the parts of one index; nullopt if indices are scalars.
 std::optional<int64_t> IndexVectorDim(const Shape& indices, int64_t index_vector_dim) {
   if (index_vector_dim >= indices.rank()) return std::nullopt;
   return index_vector_dim;
@@ -45,7 +45,7 @@ Value PartLimits(InstructionBuilder& b, const Shape& indices, std::optional<int6
   return dim ? b.Concatenate(parts, *dim) : parts[0];
 }
 
-// The largest index that leaves room for a slice, for each part of an index; what the type can hold at most.
+// For each part of an index: the largest value at which a slice fits, limited to the largest of the type.
 template <typename SizeOf>
 std::vector<int64_t> LargestStarts(const Shape& operand, PrimitiveType type, absl::Span<const int64_t> dims,
                                    SizeOf size_of) {
@@ -123,7 +123,8 @@ class ScatterPullback {
     if (p_.Wants(2)) p_.Add(2, Masked(Read(p_.cotangent()), Fits()));
   }
 
-  // The last one written at an element wins; which that is, a scatter of numbers with the same order tells.
+  // The last update of an element wins. A scatter of the updates' numbers, in the same order, shows which
+  // one.
   void Overwrite() {
     const Value winners = ScatteredNumbers();
     const Value t = p_.cotangent();
@@ -131,7 +132,7 @@ class ScatterPullback {
     if (p_.Wants(2)) p_.Add(2, Masked(Read(t), b_.And(Fits(), b_.Compare(Read(winners), Numbers(), "EQ"))));
   }
 
-  // Those equal to the result share its cotangent.
+  // The operand and updates that equal the result share its cotangent.
   void Extreme() {
     const Value t = p_.cotangent(), result = p_.result();
     const Value mine = b_.Convert(b_.Compare(p_.operand(0), result, "EQ"), t->shape().element_type());
@@ -139,7 +140,7 @@ class ScatterPullback {
     const Value theirs = b_.Convert(is_it, t->shape().element_type());
     const Value number = b_.Scatter(mine, p_.operand(1), theirs, p_.op().attrs().scatter_dimension_numbers(),
                                     b_.ReducerComputation(Opcode::kAdd, t->shape().element_type()));
-    // Where nothing is equal (a NaN), nothing flows.
+    // If none is equal (a NaN), no gradient flows.
     const Value share = b_.Divide(t, b_.Maximum(number, b_.FullLike(number, 1)));
     if (p_.Wants(0)) p_.Add(0, b_.Multiply(mine, share));
     if (p_.Wants(2)) p_.Add(2, Masked(Read(share), is_it));
@@ -163,7 +164,7 @@ class ScatterPullback {
  private:
   Value Masked(Value x, Value mask) { return b_.Select(mask, x, b_.FullLike(x, 0)); }
 
-  // Of an array like the operand, what stands where each update goes.
+  // Reads `x`, an array like the operand, at the places of the updates.
   Value Read(Value x) {
     xla::GatherDimensionNumbers numbers;
     const auto copy = [](absl::Span<const int64_t> from, auto* to) { to->Add(from.begin(), from.end()); };
@@ -176,7 +177,7 @@ class ScatterPullback {
     return b_.Gather(x, p_.operand(1), numbers, slice_sizes_);
   }
 
-  // Which updates lie within the operand, as an array like the updates.
+  // A pred array like the updates: true where an update lies within the operand.
   Value Fits() {
     const Value indices = p_.operand(1);
     const auto dims = view_.scatter_dims_to_operand_dims();
@@ -195,7 +196,7 @@ class ScatterPullback {
     const Value numbers = b_.Iota(xla::S32, {updates_.NumElements()}, 0);
     return b_.Reshape(b_.Add(numbers, b_.FullLike(numbers, 1)), updates_.dims());
   }
-  // The number of the update that each element of the operand comes from; 0 if from none.
+  // By element of the operand: the number of the update that it comes from; 0 if none.
   Value ScatteredNumbers() {
     InstructionBuilder inner = b_.InNewComputation("newer");
     inner.Parameter(Shape(xla::S32, {}), "old");
@@ -215,7 +216,7 @@ class ScatterPullback {
 
 namespace {
 
-// A scatter into n arrays is n scatters, if what is combined in one does not depend on the others.
+// A scatter into n arrays is n scatters, if the combiner of one array does not depend on the others.
 absl::Status SeveralScattersGradient(Pullback& p) {
   return GradientByExpansion(
       p, [&](InstructionBuilder& b, absl::Span<const Value> operands) -> absl::StatusOr<Value> {

@@ -1,7 +1,7 @@
 // Gradients of reads and writes at indices.
 //
-// A read's transpose adds at the same indices, a write's reads there. Reads clamp their indices and writes
-// leave out what does not fit, so that each transpose does by hand what the other does by itself.
+// The transpose of a read adds at the same indices; the transpose of a write reads there. Reads clamp their
+// indices, and writes skip windows that do not fit. Each transpose therefore clamps, or masks, explicitly.
 #ifndef TOROID_HLO_GRADIENT_INDEXING_H_
 #define TOROID_HLO_GRADIENT_INDEXING_H_
 

@@ -1,4 +1,4 @@
-// Which values of the forward pass stay until the backward pass needs them.
+// Which values of the forward pass are kept until the backward pass needs them.
 #ifndef TOROID_HLO_GRADIENT_KEPT_VALUES_H_
 #define TOROID_HLO_GRADIENT_KEPT_VALUES_H_
 
@@ -7,17 +7,16 @@
 
 namespace toroid {
 
-// True for what costs no arithmetic and holds nothing new: broadcasts, reshapes, transposes, converts,
-// constants, iota, tuples and their elements, copies, barriers, annotations. It is made again wherever it is
-// needed.
+// True for ops without arithmetic, which are recomputed wherever they are needed: broadcasts, reshapes,
+// transposes, converts, constants, iota, tuples and their elements, copies, barriers, annotations.
 bool TakesNoWork(const Instruction& op);
 
-// True for what would give other values a second time, or do something twice: random state, transfers, custom
-// calls marked so, and what calls one of them. Elements of their results too.
+// True for values that must not be recomputed, since they would differ or have a side effect twice: random
+// state, transfers, custom calls marked so, callers of these, and elements of their results.
 bool CannotBeRepeated(const Instruction& value);
 
-// True if `value` is kept: because it cannot be repeated; because `keep` says so of it, or, of an element of
-// a tuple, of what makes the tuple; without `keep`, if it takes work.
+// True if `value` is kept: if it cannot be repeated; or if `keep` is true for it (for an element of a tuple
+// also: for the instruction that makes the tuple); or, without `keep`, if it takes work.
 bool IsKept(const GradientOptions& options, const Instruction& value);
 
 }  // namespace toroid

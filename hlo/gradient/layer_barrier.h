@@ -1,11 +1,12 @@
-// What stands between the forward pass and what the backward pass of a layer computes again.
+// The barrier between the forward pass and the values that the backward pass recomputes for one layer.
 //
 //   x', w', c' = opt-barrier(x, w, c)       x, w: kept values; c: cotangents of the layer's results
 //
-// Values are computed again from x' and w', so that no compiler joins them with the first computation, and
-// not before c is there, so that no scheduler computes all layers again at once: then nothing would be saved.
-// Cotangents go on as c', or compilers would drop them from the barrier. Source: jax.checkpoint, which does
-// the same.
+// Values are recomputed from x' and w'. A compiler therefore cannot merge them with the first computation,
+// and a scheduler cannot recompute a layer before c is ready: if it recomputed all layers at once, no memory
+// would be saved. The backward pass continues with c', since compilers would drop unused elements of the
+// barrier.
+// Source: jax.checkpoint, which does the same.
 #ifndef TOROID_HLO_GRADIENT_LAYER_BARRIER_H_
 #define TOROID_HLO_GRADIENT_LAYER_BARRIER_H_
 
@@ -22,13 +23,13 @@ class LayerBarrier {
   // `b` outlives this.
   explicit LayerBarrier(InstructionBuilder* b) : b_(*b) {}
 
-  // The value behind the barrier, which stands where the first one was asked for.
+  // The value behind the barrier. The first call places the barrier.
   Value ValueBehind(Value value);
 
-  // Something is computed again behind it: a barrier that nothing needs is removed by its owner.
+  // Marks that a value is recomputed behind the barrier; the owner removes a barrier that is not needed.
   void set_is_needed() { is_needed_ = true; }
   bool is_needed() const { return is_needed_; }
-  // (before, behind), in the order in which they were asked for.
+  // Pairs (before, behind), in the order of the calls of ValueBehind.
   const std::vector<std::pair<Value, Value>>& values() const { return values_; }
 
  private:

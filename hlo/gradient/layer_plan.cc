@@ -42,7 +42,7 @@ class Kept {
     }
   }
 
-  // Bodies of loops that are in no layer.
+  // Adds all values in the bodies of loops that are in no layer.
   void AddAllOf(const Instruction& op) {
     for (const Computation* callee : op.called()) {
       for (const auto& inner : callee->instructions()) {

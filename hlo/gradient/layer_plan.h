@@ -1,4 +1,4 @@
-// Which layer each value of a computation belongs to, and what is therefore kept.
+// The layer of each value of a computation, and the values that are kept because of it.
 #ifndef TOROID_HLO_GRADIENT_LAYER_PLAN_H_
 #define TOROID_HLO_GRADIENT_LAYER_PLAN_H_
 
@@ -11,17 +11,17 @@
 namespace toroid {
 
 struct LayerPlan {
-  std::vector<int64_t> of_op;  // By index of the instruction; those of operands are not greater.
+  std::vector<int64_t> of_op;  // By index of the instruction; an operand's layer is not greater.
   std::vector<bool>
-      computed_again;  // By layer; of the others all that takes work is kept, bodies of their loops included.
+      computed_again;  // By layer. In other layers all values that take work are kept, also in bodies of loops.
 };
 
-// Kept are, beside what `options->keep` keeps, what layers hand to later ones, and what is in no layer that
-// is computed again.
+// Sets options->keep: it keeps, besides the values it kept before, those that a layer hands to later layers,
+// and those outside recomputed layers.
 void KeepWhatLayersHandOn(const Computation& computation, const LayerPlan& layers, GradientOptions* options);
 
-// Of the arrays from which `value` follows without work the least; null if that is none at all.
-// Example: of bf16 convert(f32 x) itself, of transpose(x) x, of broadcast(x) x, of an iota none.
+// The smallest array from which `value` can be made without work; null if no array is needed.
+// Example: bf16 convert(f32 x): itself; transpose(x): x; broadcast(x): x; iota: null.
 const Instruction* LeastArrayOf(const Instruction& value);
 
 }  // namespace toroid

@@ -1,4 +1,4 @@
-// Arrays within tuples, numbered in pre-order: leaf 2 of ((f32[], s32[]), f32[4]) is the f32[4].
+// Leaves: the arrays within tuples, numbered in pre-order. Leaf 2 of ((f32[], s32[]), f32[4]) is the f32[4].
 #ifndef TOROID_HLO_GRADIENT_LEAVES_H_
 #define TOROID_HLO_GRADIENT_LEAVES_H_
 
@@ -9,13 +9,13 @@
 
 namespace toroid {
 
-// Shapes of all leaves; of an array, its own.
+// Shapes of all leaves; for an array, its own shape.
 std::vector<Shape> LeafShapes(const Shape& shape);
 
-// Leaves of a tuple's elements before element `index`.
+// Number of leaves in the tuple's elements before element `index`.
 int64_t LeafOffset(const Shape& tuple, int64_t index);
 
-// Elements that change by small amounts: real and complex floating point.
+// True for real and complex floating-point types.
 bool IsDifferentiable(PrimitiveType type);
 
 }  // namespace toroid

@@ -27,8 +27,8 @@ Value Product(InstructionBuilder& b, Value x, Value y) {
   return b.Dot(x, y, numbers);
 }
 
-// Elements of matrices where row `direction` column ("GE": the lower triangle with the diagonal), zeros
-// elsewhere.
+// The matrices' elements where row `direction` column holds ("GE": the lower triangle with the diagonal),
+// zeros elsewhere.
 Value Triangle(InstructionBuilder& b, Value x, absl::string_view direction) {
   const int64_t rank = x->shape().rank();
   const Value row = b.Iota(xla::S32, x->shape().dims(), rank - 2),
@@ -36,7 +36,7 @@ Value Triangle(InstructionBuilder& b, Value x, absl::string_view direction) {
   return b.Select(b.Compare(row, column, direction), x, b.FullLike(x, 0));
 }
 
-// The X of op(A) X = B, or X op(A) = B; A is a triangle.
+// The solution X of op(A) X = B, or of X op(A) = B, for a triangular A.
 Value Solve(InstructionBuilder& b, Value a, Value rhs, bool left, bool lower, bool unit, bool transposed) {
   xla::HloInstructionProto* attrs = b.NewAttrs();
   xla::TriangularSolveOptions& options = *attrs->mutable_triangular_solve_options();
@@ -64,17 +64,17 @@ absl::Status FftGradient(Pullback& p) {
   const int64_t last = t->shape().rank() - 1, n = lengths.empty() ? 0 : lengths[lengths.size() - 1];
   switch (p.op().attrs().fft_type()) {
     case xla::FFT:
-    case xla::IFFT:  // Symmetric matrices.
+    case xla::IFFT:  // The matrix of the transform is symmetric.
       p.Add(0, Fft(b, t, t->shape(), p.op().attrs().fft_type(), p.op()));
       return absl::OkStatus();
     case xla::RFFT: {
-      // The transform of all n, of which the first half is kept; its operand is real.
+      // An RFFT is the first half of the FFT of a real operand: pad the cotangent to n.
       const Value all = b.PadAlong(t, last, 0, n - t->shape().dim(last));
       p.Add(0, Fft(b, all, all->shape(), xla::FFT, p.op()));
       return absl::OkStatus();
     }
     case xla::IRFFT: {
-      // All but the first coefficient, and the middle one of an even length, stand for two.
+      // Each coefficient counts twice, except the first one and, for even lengths, the middle one.
       const PrimitiveType type = p.operand_shape(0).element_type();
       const int64_t half = n / 2 + 1;
       double elements = 1;
@@ -103,7 +103,7 @@ absl::Status CholeskyGradient(Pullback& p) {
     return absl::UnimplementedError("the Cholesky decomposition of complex matrices has no gradient");
   }
   const bool lower = p.op().attrs().cholesky_options().lower();
-  // As if all were lower triangles.
+  // Transpose upper triangles to lower ones.
   const Value l = lower ? p.result() : TransposeMatrices(b, p.result());
   const Value t = Triangle(b, lower ? p.cotangent() : TransposeMatrices(b, p.cotangent()), "GE");
   const Value product = Product(b, TransposeMatrices(b, Triangle(b, l, "GE")), t);
@@ -112,7 +112,7 @@ absl::Status CholeskyGradient(Pullback& p) {
   const Value s =
       Solve(b, l, Solve(b, l, phi, /*left=*/true, /*lower=*/true, false, /*transposed=*/true), /*left=*/false,
             /*lower=*/true, false, false);
-  // One triangle is read: what is not on the diagonal stands for two elements.
+  // Only one triangle is read, so each of its elements off the diagonal counts twice.
   const Value both = b.Add(s, TransposeMatrices(b, s));
   const Value triangle = b.Subtract(Triangle(b, both, "GE"), b.MultiplyNumber(Triangle(b, both, "EQ"), 0.5));
   p.Add(0, lower ? triangle : TransposeMatrices(b, triangle));

@@ -24,11 +24,11 @@
 namespace toroid {
 namespace {
 
-// How often what a first bisection left out is gone through again.
+// Rounds over the values that the first bisection left out.
 constexpr int kRounds = 3;
-// Lengths of stretches that are tried: halves, quarters, ... of all that the backward pass asks for.
+// Number of stretch lengths to try: halves, quarters, ... of all bytes that the backward pass needs.
 constexpr int kLengths = 8;
-// Choices of layers that are filled up to the limit.
+// Number of layer choices that are filled up to the limit.
 constexpr int kFilled = 3;
 
 using Values = absl::flat_hash_set<const Instruction*>;
@@ -45,9 +45,9 @@ int64_t ShareOnDevice(const Instruction& value) {
   return bytes / tiles;
 }
 
-// A choice: what is kept beside `least`.
+// A choice of values to keep, in addition to those of `least`.
 struct Choice {
-  GradientOptions least;  // Without what fills the memory up.
+  GradientOptions least;  // Without the values that fill the memory.
   Values filled;
   int64_t peak_bytes = 0;
   double seconds_again = 0;
@@ -131,7 +131,7 @@ class Fitter {
     return fit_.seconds(value) * static_cast<double>(Trips(value));
   }
 
-  // The step in a module of its own.
+  // The step, as a module of its own.
   absl::StatusOr<std::unique_ptr<Module>> Step(const Module& source, std::unique_ptr<Module> copy,
                                                const GradientOptions& of_copy) const {
     Computation* computation = copy->computation(computation_.index());
@@ -160,7 +160,7 @@ class Fitter {
     return fit_.peak_bytes(*step);
   }
 
-  // Values that take work and that the backward pass asks for.
+  // Finds the values that take work and that the backward pass needs.
   absl::Status FindAsked() {
     std::unique_ptr<Module> copy = CloneModule(module_);
     GradientOptions all = given_;
@@ -170,7 +170,7 @@ class Fitter {
     Values asked;
     of_copy.keep = [&](const Instruction& value) {
       if (value.opcode() != Opcode::kGetTupleElement && TakesNoWork(value)) return false;
-      // Bodies that the backward pass adds are no part of the forward pass.
+      // Bodies added by the backward pass are not part of the forward pass.
       const Computation& computation = *value.computation();
       if (computation.index() >= module_.num_computations()) return true;
       if (value.shape().IsArray()) asked.insert(InCopy(value, module_));
@@ -214,8 +214,8 @@ class Fitter {
     return choices;
   }
 
-  // Instructions before which layers begin, so that each asks for about `length` bytes: where least is handed
-  // on.
+  // Instructions at which layers begin, so that each layer has about `length` needed bytes, cut where the
+  // fewest bytes are handed on.
   std::vector<int> Cuts(int64_t length) const {
     const int n = computation_.size();
     std::vector<int64_t> asked_at(n + 1, 0), handed_on(n + 2, 0);
@@ -243,7 +243,7 @@ class Fitter {
     for (int i = 0; i < n; ++i) {
       since += asked_at[i];
       if (since < length || length <= 0) continue;
-      // In the second half of the stretch; of equal places the last.
+      // Cut in the second half of the stretch; among equal places, at the last.
       int best = i + 1;
       int64_t behind = 0;
       for (int p = i; p > begin && 2 * (since - behind) > length; --p) {
@@ -259,7 +259,7 @@ class Fitter {
     return cuts;
   }
 
-  // What stands behind the last cut is needed as soon as the backward pass begins, unless it runs in loops.
+  // The backward pass starts with the last layer, so recomputing that saves nothing unless it has loops.
   LayerPlan PlanOf(const std::vector<int>& cuts) const {
     LayerPlan plan;
     bool loops = false;
@@ -274,7 +274,7 @@ class Fitter {
     return plan;
   }
 
-  // Calls `visit` for all that computing `value` again computes, as long as that says to go on.
+  // Calls `visit` for each value that recomputing `value` computes, as long as `visit` returns true.
   template <typename Visit>
   void Walk(const Instruction& value, const GradientOptions& options, Visit visit) const {
     std::vector<const Instruction*> todo = {&value};
@@ -302,8 +302,8 @@ class Fitter {
     return seconds;
   }
 
-  // Values that are not kept, first those that save most time per byte: of equal ones the last, which is held
-  // shortest.
+  // Values that are not kept, in the order of time saved per byte, largest first. Among equal ones the last
+  // in the program comes first, since it is held for the shortest time.
   std::vector<const Instruction*> ByTimePerByte(const GradientOptions& options) const {
     std::vector<std::pair<double, const Instruction*>> found;
     for (const Instruction* value : asked_) {
@@ -332,7 +332,7 @@ class Fitter {
   absl::Status Fill(Choice* choice) const {
     std::vector<const Instruction*> left = ByTimePerByte(choice->least);
     for (int round = 0; round < kRounds && !left.empty() && !IsEnough(choice->peak_bytes); ++round) {
-      // The longest beginning of `left` that fits; `fits` does, `too_many` may not.
+      // Bisection for the longest prefix of `left` that fits: `fits` values do, `too_many` may not.
       size_t fits = 0, too_many = left.size() + 1;
       while (fits + 1 < too_many) {
         const size_t count = too_many == left.size() + 1 && fits == 0 ? left.size() : (fits + too_many) / 2;
@@ -375,7 +375,7 @@ absl::StatusOr<MemoryFitted> FitMemory(const Instruction& of, absl::Span<const I
 std::function<double(const Instruction&)> OpSeconds(const CostModel& model) {
   const auto seconds = [&model](const auto& self, const Instruction& op) -> double {
     if (!HasTrait(op.opcode(), kRunsBody)) return model.OpTime(WorkOf(op)) * model.SecondsPerLinkByte();
-    double most = 0;  // Of several branches.
+    double most = 0;  // The most expensive branch.
     for (const Computation* callee : op.called()) {
       double sum = 0;
       for (const auto& inner : callee->instructions()) sum += self(self, *inner);

@@ -18,7 +18,7 @@ class BatchNorm {
     }
   }
 
-  // A value of each feature at all its places.
+  // A value per feature, broadcast to all places of the feature.
   Value Spread(Value of_feature) { return b_.Broadcast(of_feature, x_->shape().dims(), {feature_}); }
   Value Sum(Value x) { return b_.Sum(x, others_); }
   double count() const { return count_; }

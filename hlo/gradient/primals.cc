@@ -53,7 +53,7 @@ Value Primals::Again(const Instruction& op, absl::Span<const Value> operands) {
 }
 
 Value Primals::Get(const Instruction& value) {
-  // Chains may be as long as the program: no recursion.
+  // No recursion, since a chain may be as long as the program.
   std::vector<const Instruction*> todo = {&value};
   while (!todo.empty()) {
     const Instruction& now = *todo.back();

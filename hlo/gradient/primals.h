@@ -1,9 +1,8 @@
-// Values of the forward pass where the backward pass needs them: kept ones as they are, others computed
-// again.
+// Gives the backward pass the values of the forward pass: kept ones directly, others recomputed.
 //
-// What takes work is computed again once, however many layers need it; what takes none once in each layer, so
-// that it need not stay. Of loops, branches and calls the backward pass runs in a computation of its own;
-// what it needs of the forward pass becomes a parameter there.
+// A value that takes work is recomputed once, however many layers need it. A value that takes no work is
+// recomputed once in each layer, so that it need not be held. The backward pass of a loop, branch or call is
+// a computation of its own, which gets values of the forward pass as parameters.
 #ifndef TOROID_HLO_GRADIENT_PRIMALS_H_
 #define TOROID_HLO_GRADIENT_PRIMALS_H_
 
@@ -19,18 +18,17 @@ namespace toroid {
 
 class Primals {
  public:
-  // `kept`: the value where `b` writes, or null if it is to be computed again from its operands. Parameters
-  // and what they hold must be kept.
+  // `kept`: the value in the computation that `b` writes, or null if it is to be recomputed from its
+  // operands. Requires: parameters and their elements are kept.
   Primals(std::function<Value(const Instruction&)> kept, InstructionBuilder* b)
       : kept_(std::move(kept)), b_(*b) {}
 
-  // From here on kept values are those behind `barrier`, which outlives this.
+  // From here on, kept values are read behind `barrier`, which must outlive this.
   void BeginLayer(LayerBarrier* barrier);
 
   Value Get(const Instruction& value);
 
-  // kUnimplemented "computation/instruction: ..." if something was to be computed again that cannot be
-  // repeated.
+  // kUnimplemented "computation/instruction: ..." if a value that cannot be repeated was to be recomputed.
   const absl::Status& status() const { return status_; }
 
  private:
@@ -42,8 +40,9 @@ class Primals {
   InstructionBuilder& b_;
   LayerBarrier* barrier_ = nullptr;
   absl::Status status_;
-  absl::flat_hash_map<const Instruction*, Value> computed_;  // Again, with work.
-  absl::flat_hash_map<const Instruction*, Value> of_layer_;  // Kept ones, and those that take no work.
+  absl::flat_hash_map<const Instruction*, Value> computed_;  // Recomputed values that take work.
+  absl::flat_hash_map<const Instruction*, Value>
+      of_layer_;  // In this layer: kept values, and those that take no work.
   absl::flat_hash_map<const xla::OpMetadata*, const xla::OpMetadata*> metadata_;
 };
 

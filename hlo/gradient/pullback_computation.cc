@@ -11,7 +11,7 @@
 namespace toroid {
 namespace {
 
-// The leaf of a parameter that an array is, by get-tuple-elements alone.
+// The leaf of a parameter that `value` is, through get-tuple-elements only; nullopt if it is none.
 std::optional<ForwardValue> LeafOfParameter(const Instruction& value) {
   int64_t offset = 0;
   const Instruction* at = &value;
@@ -23,7 +23,8 @@ std::optional<ForwardValue> LeafOfParameter(const Instruction& value) {
   return ForwardValue{at, static_cast<int>(offset)};
 }
 
-// What the backward pass asks of the forward pass becomes parameters, in the order in which it asks.
+// Makes a parameter for each value of the forward pass that the backward pass needs, in the order of
+// requests.
 class Needed {
  public:
   Needed(const std::function<bool(const Instruction&)>& keep, InstructionBuilder* b) : keep_(keep), b_(*b) {}

@@ -1,4 +1,4 @@
-// The backward pass of a computation as a computation of its own: for loops, branches and calls.
+// The backward pass of a computation, as a computation of its own; for loops, branches and calls.
 #ifndef TOROID_HLO_GRADIENT_PULLBACK_COMPUTATION_H_
 #define TOROID_HLO_GRADIENT_PULLBACK_COMPUTATION_H_
 
@@ -29,8 +29,8 @@ struct PullbackComputation {
   std::vector<std::pair<int, int>> of_parameters;  // (parameter, leaf): the active ones.
 };
 
-// `active`: leaves of the parameters of `forward`. `of_result`: leaves of its result that have cotangents;
-// those that are not active are left out. `keep`: values besides parameters that need not be computed again.
+// `active`: the active leaves of the parameters of `forward`. `of_result`: leaves of its result that have
+// cotangents; inactive ones are dropped. `keep`: values, besides parameters, that need not be recomputed.
 absl::StatusOr<PullbackComputation> MakePullback(const Computation& forward,
                                                  const std::vector<ActiveLeaves>& active,
                                                  absl::Span<const int> of_result,

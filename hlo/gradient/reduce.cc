@@ -20,7 +20,7 @@ Value ProductsBefore(InstructionBuilder& b, Value x, int64_t dimension) {
   return b.CumulativeReduce(Opcode::kMultiply, shifted, dimension);
 }
 
-// For each element along the last dimension the product of all others.
+// For each element along the last dimension: the product of all others.
 Value ProductsOfOthers(InstructionBuilder& b, Value x) {
   const int64_t last = x->shape().rank() - 1;
   const Value behind = b.Reverse(ProductsBefore(b, b.Reverse(x, {last}), last), {last});
@@ -64,7 +64,7 @@ class ReducePullback {
   void Product() {
     const Value x = p_.operand(0);
     if (p_.Wants(0)) {
-      // What is reduced as one last dimension.
+      // Move the reduced dimensions into one last dimension.
       std::vector<int64_t> order = kept_, sizes, moved;
       order.insert(order.end(), reduced_.begin(), reduced_.end());
       int64_t n = 1;
@@ -89,7 +89,7 @@ class ReducePullback {
   }
 
  private:
-  // A result at the places that it was reduced from.
+  // A result, broadcast to the places that were reduced to it.
   Value Spread(Value result) { return b_.BroadcastOver(result, dims_, reduced_); }
 
   Pullback& p_;
@@ -113,10 +113,10 @@ std::optional<Opcode> OneOpReducer(const Computation& computation) {
 
 namespace {
 
-// What a reducer of several arrays does with one of them.
+// How a reducer of several arrays combines one of them.
 struct LeafFold {
   bool adds = false;
-  // Otherwise the accumulator stays where this is true, or where it is false.
+  // Otherwise: the accumulator stays if this is equal to stays_if.
   const Instruction* condition = nullptr;
   bool stays_if = true;
   Opcode extreme = Opcode::kUnknown;  // kMaximum, kMinimum: by comparing the two.
@@ -188,7 +188,7 @@ class ChoicePullback {
   Value Spread(Value result) { return b_.BroadcastOver(result, dims_, reduced_); }
   Value Masked(Value x, Value mask) { return b_.Select(mask, x, b_.FullLike(x, 0)); }
 
-  // Of the elements that are reduced to one: 0, 1, ...
+  // Numbers 0, 1, ... of the elements that are reduced to one.
   Value Places() {
     Value places = b_.Zeros(xla::S32, dims_);
     int64_t stride = 1;
@@ -241,7 +241,7 @@ class ChoicePullback {
   const int n_;
   const Computation& reducer_;
   const absl::Span<const int64_t> dims_;
-  std::vector<int64_t> reduced_, all_;  // all_: of the result.
+  std::vector<int64_t> reduced_, all_;  // all_: all dimensions of the result.
 };
 
 }  // namespace

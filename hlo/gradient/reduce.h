@@ -1,11 +1,11 @@
 // Gradients of reductions by add, maximum, minimum and multiply, of one array, and of reductions that choose
 // elements.
 //
-// A maximum's cotangent is shared by the elements that are equal to it. That of a product is the product of
-// the others: those before times those behind, so that zeros do no harm.
-// A reducer may choose, array by array, one of its two elements by comparing whatever it likes (argmax: a
-// value and its index), or add, or take the larger. The reduction then runs again with the elements' places
-// chosen along, and the cotangent goes to the place that was.
+// Elements equal to the maximum share its cotangent. For a product, an element's factor is the product of the
+// others: those before it times those behind it, which is right for zeros too.
+// For each of several arrays, a reducer may select one of its two elements by any comparison (argmax: a value
+// and its index), add them, or take the larger or smaller one. The reduction is then repeated with the
+// elements' places as a further array, and the cotangent goes to the selected place.
 #ifndef TOROID_HLO_GRADIENT_REDUCE_H_
 #define TOROID_HLO_GRADIENT_REDUCE_H_
 

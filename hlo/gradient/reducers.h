@@ -1,4 +1,4 @@
-// What a reducer computes.
+// Recognizes reducers.
 #ifndef TOROID_HLO_GRADIENT_REDUCERS_H_
 #define TOROID_HLO_GRADIENT_REDUCERS_H_
 

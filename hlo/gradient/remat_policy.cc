@@ -73,7 +73,7 @@ absl::Status KeepLayerInputs(const Computation& computation, absl::Span<const In
   LayerPlan layers;
   layers.computed_again.assign(count + 1, true);
   layers.computed_again.front() = layers.computed_again.back() = false;
-  layers.of_op.assign(n, 0);  // 0: depends on no boundary, as far as is known.
+  layers.of_op.assign(n, 0);  // 0: depends on no boundary, so far.
   for (const auto& op : computation.instructions()) {
     int64_t& layer = layers.of_op[op->index()];
     for (const Instruction* operand : op->operands()) {
@@ -117,7 +117,7 @@ absl::Status KeepScopeInputs(const Computation& computation, absl::string_view p
     return absl::InvalidArgumentError(absl::StrCat("no op of ", computation.name(),
                                                    " is in a scope whose name begins with '", prefix, "'"));
   }
-  // Layer k is number 2 k + 1, what stands behind it 2 k + 2.
+  // Scope k is layer 2 k + 1; the instructions between it and the next scope are layer 2 k + 2.
   for (size_t k = 0; k < scopes.size(); ++k) numbers[scopes[k]] = static_cast<int64_t>(2 * k + 1);
   LayerPlan layers;
   layers.of_op.assign(n, 0);
@@ -134,7 +134,7 @@ absl::Status KeepScopeInputs(const Computation& computation, absl::string_view p
     }
     layer = own;
   }
-  // What has no name of the layer belongs to it if a value of the layer depends on it.
+  // A value without the layer's name belongs to it if a value of the layer depends on it.
   std::vector<bool> leads_back(n, false);
   for (int i = n - 1; i >= 0; --i) {
     const Instruction& op = *computation.instruction(i);

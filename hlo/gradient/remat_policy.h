@@ -1,12 +1,13 @@
-// Ready answers to what is kept for the backward pass, and what is computed again.
+// Rematerialization policies: which values are kept for the backward pass, and which are recomputed.
 //
-//   GradientOptions options;                                              keep all
+//   GradientOptions options;                                              keeps all
 //   KeepDots(&options);                                                   all but contractions again
 //   RETURN_IF_ERROR(KeepLayerInputs(computation, {x0, x1, x2}, &options));  layer by layer
 //   KeepDots(&options); KeepLayerInputs(...);                             layer by layer, contractions kept
 //
-// Whatever the policy, what takes no work (kept_values.h) is made again where it is needed, and kept are
-// parameters and what cannot be repeated. FitMemory (memory_fit.h) chooses by a limit.
+// Under every policy, values that take no work (kept_values.h) are recomputed where they are needed, and
+// parameters and values that cannot be repeated are kept. FitMemory (memory_fit.h) chooses values by a memory
+// limit.
 // Source: Chen et al., Training deep nets with sublinear memory cost, arXiv:1604.06174 (layers);
 // jax.checkpoint_policies.
 #ifndef TOROID_HLO_GRADIENT_REMAT_POLICY_H_
@@ -20,28 +21,27 @@
 
 namespace toroid {
 
-// Kept are results of dots, convolutions and other contractions, of loops, branches and calls that hold one,
-// of collectives and of custom calls; and the rows that a gather or dynamic slice picks, if they are fewer
-// than there are: of a table that lies in parts on many devices picking them again would cost communication
-// too.
+// Keeps the results of contractions (dots, convolutions, ...), of loops, branches and calls that hold one, of
+// collectives and of custom calls. Also keeps the rows that a gather or dynamic-slice picks, if they are
+// smaller than the table: if the table is sharded, picking them again costs communication.
 void KeepDots(GradientOptions* options);
 
-// Layers lie between one boundary and the next: x[k+1] = layer(x[k], ...). The backward pass of a layer
-// computes again what it needs of it from the layer's inputs, when it gets there. Kept are, of each layer,
-// what later ones use (the least array from which it follows without work), what `options->keep` keeps, and
-// nothing else; before the first boundary and behind the last all that takes work. What depends on no
-// boundary belongs to the first layer that uses it. Loops: each trip of one in a layer is a layer of its own.
-// Example: embedding -> x0 -> attention -> x1 -> attention -> x2 -> loss: kept are embedding and loss as they
-// are, x0, x1, x2. `boundaries`: in the order in which they are computed; that of one decoder may follow that
-// of its encoder.
+// A layer is the program between two consecutive boundaries: x[k+1] = layer(x[k], ...). When the backward
+// pass reaches a layer, it recomputes the values it needs from the layer's inputs. Kept in each layer are
+// only the values that later layers use (the smallest array from which such a value can be made without
+// work), and those that `options->keep` keeps. Before the first boundary and behind the last, all values that
+// take work are kept. A value that depends on no boundary belongs to the first layer that uses it. Each trip
+// of a loop in a layer is a layer of its own.
+// Example: embedding -> x0 -> attention -> x1 -> attention -> x2 -> loss keeps all of embedding and loss, and
+// x0, x1, x2. `boundaries`: in program order; those of a decoder may follow those of its encoder.
 // Errors: kInvalidArgument "computation/instruction: ..." for a boundary of another computation or out of
 // order.
 absl::Status KeepLayerInputs(const Computation& computation, absl::Span<const Instruction* const> boundaries,
                              GradientOptions* options);
 
-// The same for layers that are scopes of op names: of "jit(f)/encoder/layer_3/mlp/dot" with prefix "layer_"
-// that is "jit(f)/encoder/layer_3". What has another name, or none, belongs to a layer if it stands between
-// two values of it.
+// The same for layers that are scopes in op names: for "jit(f)/encoder/layer_3/mlp/dot" and prefix "layer_"
+// the layer is "jit(f)/encoder/layer_3". A value without such a name belongs to a layer if it lies on a path
+// between two values of the layer.
 // Errors: kInvalidArgument if no op is in such a scope, or a layer needs values of one that ends after it.
 absl::Status KeepScopeInputs(const Computation& computation, absl::string_view prefix,
                              GradientOptions* options);

@@ -31,7 +31,7 @@ void ReverseSweep::PlanLayers() {
   for (const auto& op : forward_.instructions()) order_.push_back(op.get());
   if (options_.keep == nullptr) return;
   if (options_.layer == nullptr) {
-    // The backward pass of a loop's body computes again what one trip needs, in a loop of its own.
+    // In the backward pass of a loop's body, each trip recomputes its own values: no barriers.
     if (b_.computation() != &forward_) return;
     int64_t kept = 0;
     for (const Instruction* op : order_) {
@@ -65,7 +65,7 @@ void ReverseSweep::EnterLayerAt(int place) {
   barriers_.push_back(std::make_unique<LayerBarrier>(&b_));
   LayerBarrier& barrier = *barriers_.back();
   primals_.BeginLayer(&barrier);
-  // Cotangents that came from the layers after this one.
+  // Cotangents that come from later layers go through the barrier.
   for (int i = place; i >= 0 && layer_[i] == entered_; --i) {
     const auto found = cotangents_.find(order_[i]);
     if (found == cotangents_.end()) continue;
@@ -75,7 +75,7 @@ void ReverseSweep::EnterLayerAt(int place) {
   }
 }
 
-// Values behind barriers that nothing is computed again behind are those before them.
+// Replaces values behind barriers that are not needed by those before them.
 void ReverseSweep::RemoveIdleBarriers() {
   std::vector<Instruction*> now(b_.computation()->size(), nullptr);
   const auto after = [&](Value value) {
@@ -118,7 +118,7 @@ void ReverseSweep::Add(const Instruction& value, int leaf, Value cotangent) {
   Value* slot = Slot(value, leaf);
   if (slot == nullptr) return;
   const Shape shape = LeafShapes(value.shape())[leaf];
-  // A complex value's change is real for a real operand.
+  // A real operand changes only in its real part.
   if (IsComplex(cotangent->shape().element_type()) && !IsComplex(shape.element_type())) {
     cotangent = b_.Op(Opcode::kReal, shape, {cotangent});
   }
@@ -157,7 +157,7 @@ void ReverseSweep::ReplaceForward(const Instruction& op, Value now) {
   if (b_.status().ok() && op.computation() == b_.computation()) ReplaceUses(&op, now);
 }
 
-// A cotangent lies as its value does.
+// A cotangent has the sharding of its value.
 void ReverseSweep::FollowSharding(const Instruction& op) {
   if (op.sharding() == nullptr || !op.shape().IsArray()) return;
   Value& cotangent = cotangents_.at(&op)[0];

@@ -1,13 +1,13 @@
-// The backward pass of one computation: from cotangents of results to those of what they were computed from.
+// The backward pass of one computation: from the cotangents of results to those of their sources.
 //
 //   ReverseSweep sweep(forward, active, sources, options, ApplyGradientRule, &primals, &b);
 //   sweep.Add(*loss, 0, one);
 //   RETURN_IF_ERROR(sweep.Run());
 //   Value gradient = sweep.Cotangent(*weights, 0);
 //
-// Instructions are visited last to first, layer by layer if there are layers; every value's cotangent is
-// complete when it is visited. Source: Griewank and Walther, Evaluating Derivatives, 2nd edition, section 3.2
-// (adjoint mode).
+// Instructions are visited from last to first, layer by layer if there are layers. The cotangent of a value
+// is complete when the value is visited. Source: Griewank and Walther, Evaluating Derivatives, 2nd edition,
+// section 3.2 (adjoint mode).
 #ifndef TOROID_HLO_GRADIENT_REVERSE_SWEEP_H_
 #define TOROID_HLO_GRADIENT_REVERSE_SWEEP_H_
 
@@ -33,7 +33,7 @@ using VisitOp = absl::Status (*)(const Instruction& op, ReverseSweep* sweep);
 
 class ReverseSweep {
  public:
-  // All outlive this. `active`: of `forward`, by index. `sources`: nothing flows past them.
+  // All arguments must outlive this. `active`: by index of `forward`. `sources`: no gradient flows past them.
   ReverseSweep(const Computation& forward, const std::vector<ActiveLeaves>& active,
                const absl::flat_hash_set<const Instruction*>& sources, const GradientOptions& options,
                VisitOp visit, Primals* primals, InstructionBuilder* b)
@@ -45,8 +45,9 @@ class ReverseSweep {
         primals_(*primals),
         b_(*b) {}
 
-  // Over the instructions that `forward` has now; call once. Errors: kUnimplemented "computation/instruction:
-  // ..." for an op without a gradient; kInvalidArgument for values that cannot be built.
+  // Visits the instructions that `forward` has at the call. Requires: called once.
+  // Errors: kUnimplemented "computation/instruction: ..." for an op without a gradient; kInvalidArgument for
+  // values that cannot be built.
   absl::Status Run();
 
   InstructionBuilder& builder() { return b_; }
@@ -55,21 +56,20 @@ class ReverseSweep {
   const Computation& forward() const { return forward_; }
   const ActiveLeaves& active(const Instruction& value) const { return active_[value.index()]; }
   Value Primal(const Instruction& value) { return primals_.Get(value); }
-  // The operand as the forward pass has it, for what takes the place of `op` there; if that runs in another
-  // computation, Primal.
+  // The operand in the forward pass, for an instruction that replaces `op` there; Primal, if the forward pass
+  // is another computation.
   Value ForwardOperand(const Instruction& op, int i);
 
   void Add(const Instruction& value, int leaf, Value cotangent);
   void AddAt(const Instruction& value, Value cotangent, absl::Span<const Value> starts);
-  // Null if there is none.
+  // Null if it has none.
   Value Cotangent(const Instruction& value, int leaf) const;
   Value CotangentOrZeros(const Instruction& value, int leaf);
-  // `now` stands for the value of `op` in the forward pass, if that is the computation in which this pass is
-  // written.
+  // Replaces the value of `op` in the forward pass by `now`, if both passes are in one computation.
   void ReplaceForward(const Instruction& op, Value now);
 
  private:
-  // The slot of an active leaf; null of one that is not.
+  // The slot of an active leaf; null if the leaf is not active.
   Value* Slot(const Instruction& value, int leaf);
   void FollowSharding(const Instruction& op);
   void PlanLayers();
@@ -87,8 +87,8 @@ class ReverseSweep {
   absl::flat_hash_map<const Instruction*, std::vector<Value>> cotangents_;
   absl::flat_hash_map<const xla::OpMetadata*, const xla::OpMetadata*> metadata_;
   std::vector<const Instruction*> order_;                // Visited last to first.
-  std::vector<int64_t> layer_;                           // By place in that order; empty: no barriers.
-  int64_t entered_ = 0;                                  // The last of them.
+  std::vector<int64_t> layer_;                           // By place in order_; empty: no barriers.
+  int64_t entered_ = 0;                                  // The layer entered last.
   std::vector<std::unique_ptr<LayerBarrier>> barriers_;  // In the order in which layers were entered.
 };
 

@@ -7,7 +7,7 @@
 namespace toroid {
 namespace {
 
-// The comparator with two more parameters, which it does not look at.
+// The comparator with two more parameters, which it ignores.
 Computation* WithNumbers(InstructionBuilder& b, const Computation& less) {
   InstructionBuilder inner = b.InNewComputation(less.name());
   std::vector<Value> parameters;
@@ -35,13 +35,13 @@ absl::Status SortGradient(Pullback& p) {
   InstructionBuilder& b = p.b;
   const int64_t dimension = p.op().dimension();
   const Shape& shape = p.operand_shape(0);
-  // Where each element came from: numbers, sorted along.
+  // Numbers, sorted together with the elements, give the place that each element came from.
   std::vector<Value> operands;
   for (int i = 0; i < p.op().num_operands(); ++i) operands.push_back(p.operand(i));
   operands.push_back(b.Iota(xla::S32, shape.dims(), dimension));
   const Value sorted =
       b.Sort(operands, dimension, WithNumbers(b, *p.op().called(0)), p.op().attrs().is_stable());
-  // Sorted by where they came from, cotangents are back there.
+  // Sorting cotangents by those places moves them back.
   std::vector<Value> back = {b.GetTupleElement(sorted, p.op().num_operands())};
   std::vector<int> of;
   for (int i = 0; i < p.op().num_operands(); ++i) {
@@ -61,7 +61,7 @@ absl::Status TopKGradient(Pullback& p) {
   InstructionBuilder& b = p.b;
   const Shape& shape = p.operand_shape(0);
   const int64_t last = shape.rank() - 1;
-  // Values go back to their indices, row by row.
+  // Cotangents go back to the indices of their values, row by row.
   xla::ScatterDimensionNumbers numbers;
   for (int64_t d = 0; d < last; ++d) {
     numbers.add_input_batching_dims(d);

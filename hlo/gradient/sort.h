@@ -1,4 +1,4 @@
-// Gradients of ops that order elements: cotangents go back by the permutation.
+// Gradients of ops that sort elements: cotangents are permuted back.
 #ifndef TOROID_HLO_GRADIENT_SORT_H_
 #define TOROID_HLO_GRADIENT_SORT_H_
 

@@ -37,7 +37,7 @@ Value SumCotangent(Pullback& p) {
   return b.ReduceWindow(Opcode::kAdd, b.Pad(p.cotangent(), zero, low, high, interior), window);
 }
 
-// (current, candidate) -> whether the current one stays.
+// (current, candidate) -> true if the current one stays.
 Computation* StaysIf(InstructionBuilder& b, PrimitiveType type, bool is_maximum) {
   InstructionBuilder inner = b.InNewComputation(is_maximum ? "at_least" : "at_most");
   const Value current = inner.Parameter(Shape(type, {}), "current"),
@@ -68,11 +68,11 @@ Value ExtremeCotangent(Pullback& p, bool is_maximum) {
               attrs, {StaysIf(b, type, is_maximum), b.ReducerComputation(Opcode::kAdd, type)});
 }
 
-// Folds of `size` elements along a dimension, `dilation` apart, from each one on that has as many.
+// By start element along a dimension: the fold of `size` elements, `dilation` apart.
 Value SlidingFold(InstructionBuilder& b, Opcode op, Value x, int64_t dimension, int64_t size,
                   int64_t dilation) {
   const int64_t length = x->shape().dim(dimension) - (size - 1) * dilation;
-  Value result = nullptr, fold = x;  // Of `m` elements.
+  Value result = nullptr, fold = x;  // fold: of `m` elements.
   int64_t m = 1, done = 0;
   for (;;) {
     if ((size & m) != 0) {
@@ -115,7 +115,7 @@ absl::Status ReduceWindowGradient(Pullback& p) {
     return absl::UnimplementedError(
         "windows over several arrays or reduced by more than one op have no gradient");
   }
-  // It may be folded in any number of times.
+  // It may occur any number of times in the fold.
   if (p.Wants(1))
     return absl::UnimplementedError("the initial value of a windowed reduction has no gradient");
   if (p.op().shape().NumElements() == 0) return absl::OkStatus();
@@ -156,7 +156,8 @@ absl::Status SelectAndScatterGradient(Pullback& p) {
     p.Add(2, b.Sum(t, all));
   }
   if (!p.Wants(1) || p.operand_shape(1).NumElements() == 0) return absl::OkStatus();
-  // The largest or smallest, and the cotangent at its place.
+  // Reduces each window to its largest or smallest element together with the cotangent at that element's
+  // place.
   const bool is_maximum =
       (root.attrs().comparison_direction()[0] == 'G') == (root.operand(0) == select.parameter(0));
   InstructionBuilder inner = b.InNewComputation("selected");

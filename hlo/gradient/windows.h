@@ -1,14 +1,14 @@
 // Gradients of windowed reductions.
 //
-// A sum's cotangent is a sum over windows again: of the result's cotangent, dilated by the stride, in windows
-// of the same size, that begin where the window first reaches an element. With N the dilated input, K the
-// dilated window, T the dilated result: low = K - low - 1, high = N + K - 1 - T - low'; what dilated the
-// input is the stride. A maximum's goes to the first element of each window that is it: select-and-scatter.
-// Where windows are dilated or begin with a value that may be larger, and for products, the reduction is
-// written out, with P_m[i] the fold of m elements from i on:
+// The cotangent of a windowed sum is a windowed sum of the result's cotangent, dilated by the stride, in
+// windows of the same size. Its stride is the input's dilation. With N the dilated input, K the dilated
+// window, T the dilated result, its padding is low' = K - low - 1, high' = N + K - 1 - T - low'. The
+// cotangent of a windowed maximum goes to the first element of the window that equals it
+// (select-and-scatter). For dilated windows, for initial values that may be larger, and for products, the
+// reduction is expanded, with P_m[i] the fold of m elements from i on:
 //   P_2m[i] = P_m[i] op P_m[i + m],   P_(m + n)[i] = P_m[i] op P_n[i + m],   one dimension after the other.
-// Of select-and-scatter, a sum over what windows select by comparing, the source's cotangent is read where
-// its window selects.
+// select-and-scatter adds source elements at the places that windows select: the source's cotangent is read
+// at those places.
 #ifndef TOROID_HLO_GRADIENT_WINDOWS_H_
 #define TOROID_HLO_GRADIENT_WINDOWS_H_
 

@@ -20,8 +20,7 @@ namespace {
 
 using Proto = xla::HloInstructionProto;
 
-// ---- Attributes with a spelling of their own
-// ------------------------------------------------------------------
+// ---- Attributes with a spelling of their own --------------------------------------------------------------
 
 absl::Status ParseSourceTargets(TextScanner* scanner, Proto* attrs) {
   return ParsePairs(scanner, attrs->mutable_source_target_pairs());
@@ -123,7 +122,7 @@ absl::Status ParsePrefetchIndex(TextScanner* scanner, Proto* attrs) {
 std::optional<std::string> PrintPrefetchIndex(const Instruction& i) {
   const Proto& attrs = i.attrs();
   if (attrs.has_cross_program_prefetch_index()) return absl::StrCat(attrs.cross_program_prefetch_index());
-  // The older form of the first.
+  // The older form of cross_program_prefetch_index=0.
   return attrs.is_cross_program_prefetch() ? std::optional<std::string>("0") : std::nullopt;
 }
 
@@ -226,8 +225,7 @@ std::optional<std::string> PrintSlice(const Instruction& i) {
   return SliceToString(i.attrs().slice_dimensions());
 }
 
-// ---- The table
-// ------------------------------------------------------------------------------------------------
+// ---- The table --------------------------------------------------------------------------------------------
 
 constexpr bool kRequired = true;
 using Form = AttributeForm;

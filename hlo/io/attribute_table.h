@@ -1,7 +1,7 @@
-// The table of instruction attributes in HLO text: which key is which proto field.
+// The table of instruction attributes in HLO text: the proto field of each key.
 //
-// Which opcode carries which row is said by the attribute bits of hlo/opcode.inc. A new attribute is a bit
-// there and a row in attribute_table.cc.
+// The attribute bits of hlo/opcode.inc say which opcodes have a row. A new attribute is a bit there and a row
+// in attribute_table.cc.
 #ifndef TOROID_HLO_IO_ATTRIBUTE_TABLE_H_
 #define TOROID_HLO_IO_ATTRIBUTE_TABLE_H_
 
@@ -17,19 +17,20 @@
 
 namespace toroid {
 
-// How a value is spelled. All but kCallee, kCallees, kSpecial and kIgnored are stored in the field at `path`.
+// The spelling of a value. All forms except kCallee, kCallees, kSpecial and kIgnored are stored in the field
+// at `path`.
 enum class AttributeForm {
   kInt,
   kBool,
   kFloat,
-  kIntList,    // {1,2}; one value also as 1
+  kIntList,    // {1,2}; a single value also as 1
   kBoolList,   // {true,false}
   kOneInt,     // 1, stored as a list of one
   kWord,       // string field, no quotes
   kQuoted,     // string or bytes field, in quotes
   kEnum,       // name of the enumerator
   kLowerEnum,  // the same in lower case
-  kCallee,     // a computation, at `slot` of the called ones
+  kCallee,     // a computation: number `slot` of the callees
   kCallees,    // {a, b}
   kSpecial,    // parse() and print()
   kIgnored,    // read and dropped

@@ -23,10 +23,9 @@ using Row = AttributeRow;
 using Form = AttributeForm;
 using Proto = xla::HloInstructionProto;
 
-// ---- Fields by path
-// -------------------------------------------------------------------------------------------
+// ---- Fields by path ---------------------------------------------------------------------------------------
 
-// The fields a path leads through, looked up once per row.
+// The fields on the row's path, looked up once per row.
 const std::vector<const FieldDescriptor*>& FieldsOf(const Row& row) {
   static const auto* const kFields = [] {
     auto* all = new std::vector<std::vector<const FieldDescriptor*>>(AttributeTable().size());
@@ -102,7 +101,7 @@ absl::Status ParseField(const Row& row, TextScanner* scanner, Proto* attrs) {
       std::vector<int64_t> values;
       if (scanner->Peek() == '{') {
         ASSIGN_OR_RETURN(values, scanner->IntegerList());
-      } else {  // One alone, as older texts have it: fft_length=8.
+      } else {  // A single value, as in older texts: fft_length=8.
         ASSIGN_OR_RETURN(const int64_t value, scanner->Integer());
         values.push_back(value);
       }
@@ -186,8 +185,7 @@ const Row* FindRow(Opcode opcode, absl::string_view key) {
 
 }  // namespace
 
-// ---- Reading
-// --------------------------------------------------------------------------------------------------
+// ---- Reading ----------------------------------------------------------------------------------------------
 
 AttributeParser::AttributeParser(Opcode opcode, TextScanner* scanner, xla::HloInstructionProto* attrs,
                                  std::function<absl::StatusOr<Computation*>()> read_computation)
@@ -256,8 +254,7 @@ absl::Status AttributeParser::Finish() {
   return absl::OkStatus();
 }
 
-// ---- Printing
-// -------------------------------------------------------------------------------------------------
+// ---- Printing ---------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -273,7 +270,7 @@ std::optional<std::string> CalleeText(const Row& row, const Instruction& instruc
     return std::nullopt;
   }
   if ((row.attributes & kAsyncOptions) != 0 && instruction.opcode() != Opcode::kAsyncStart) {
-    return std::nullopt;  // Inherited from the start.
+    return std::nullopt;  // Inherited from the async-start.
   }
   if (row.form == Form::kCallees) {
     return absl::StrCat("{",
@@ -306,7 +303,7 @@ std::optional<std::string> AttributeValue(const Row& row, bool always, const Ins
   return value;
 }
 
-// Attributes of an opcode that the table lacks: whatever is set, each field and key once.
+// Appends the attributes of an opcode that the table lacks: all that are set, each field and key once.
 void AppendUnknownAttributes(const Instruction& instruction, const ComputationName& name_of,
                              std::string* out) {
   absl::flat_hash_set<absl::string_view> keys, paths;

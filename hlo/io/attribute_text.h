@@ -1,7 +1,7 @@
 // The attributes of each opcode in HLO text: one table from text key to proto field.
 //
-// Which opcode carries which row is said by the attribute bits of hlo/opcode.inc. A new attribute is a bit
-// there and a row in attribute_table.cc.
+// The attribute bits of hlo/opcode.inc say which opcodes have a row. A new attribute is a bit there and a row
+// in attribute_table.cc.
 #ifndef TOROID_HLO_IO_ATTRIBUTE_TEXT_H_
 #define TOROID_HLO_IO_ATTRIBUTE_TEXT_H_
 
@@ -16,7 +16,7 @@
 
 namespace toroid {
 
-// One instruction's attributes while they are read.
+// Reads the attributes of one instruction.
 class AttributeParser {
  public:
   // read_computation() reads a computation's name, or its body in braces.
@@ -26,7 +26,7 @@ class AttributeParser {
   // Reads the value of `key`. False, with nothing read, if the opcode has no such attribute.
   absl::StatusOr<bool> Parse(absl::string_view key);
 
-  // Fills in what absent attributes default to.
+  // Fills in the defaults of absent attributes.
   // Errors: kInvalidArgument if a required attribute is missing.
   absl::Status Finish();
 
@@ -48,7 +48,7 @@ class AttributeParser {
 
 using ComputationName = std::function<std::string(const Computation&)>;
 
-// Appends ", key=value" for each attribute that is to be printed.
+// Appends ", key=value" for each attribute to print.
 void AppendAttributes(const Instruction& instruction, const ComputationName& name_of, std::string* out);
 
 }  // namespace toroid

@@ -48,8 +48,7 @@ std::string ShortestDouble(double value) {
 
 }  // namespace
 
-// ---- Enumerations
-// ---------------------------------------------------------------------------------------------
+// ---- Enumerations -----------------------------------------------------------------------------------------
 
 absl::StatusOr<int> ParseEnumerator(TextScanner* scanner, const google::protobuf::EnumDescriptor& type,
                                     absl::string_view prefix, bool lower) {
@@ -79,8 +78,7 @@ std::string EnumeratorText(const google::protobuf::EnumDescriptor& type, absl::s
   return lower ? absl::AsciiStrToLower(name) : std::string(name);
 }
 
-// ---- Window
-// ---------------------------------------------------------------------------------------------------
+// ---- Window -----------------------------------------------------------------------------------------------
 
 absl::Status ParseWindow(TextScanner* scanner, xla::Window* window) {
   std::vector<int64_t> sizes, strides, base_dilations, window_dilations, reversals, lows, highs;
@@ -126,7 +124,7 @@ absl::Status ParseWindow(TextScanner* scanner, xla::Window* window) {
 
 std::string WindowToString(const xla::Window& window) {
   std::vector<std::string> items;
-  // One value per dimension; left out if all are the default.
+  // Prints one value per dimension, and nothing if all are the default.
   const auto add = [&](absl::string_view key, absl::string_view default_text, const auto& text_of) {
     std::vector<std::string> texts;
     for (const xla::WindowDimension& dimension : window.dimensions()) texts.push_back(text_of(dimension));
@@ -144,8 +142,7 @@ std::string WindowToString(const xla::Window& window) {
   return absl::StrCat("{", absl::StrJoin(items, " "), "}");
 }
 
-// ---- Dimension labels
-// -----------------------------------------------------------------------------------------
+// ---- Dimension labels -------------------------------------------------------------------------------------
 
 namespace {
 
@@ -235,8 +232,7 @@ std::string DimLabelsToString(const xla::ConvolutionDimensionNumbers& numbers, i
                              numbers.output_feature_dimension(), numbers.output_spatial_dimensions()));
 }
 
-// ---- Padding, slices
-// ------------------------------------------------------------------------------------------
+// ---- Padding, slices --------------------------------------------------------------------------------------
 
 absl::Status ParsePadding(TextScanner* scanner, xla::PaddingConfig* padding) {
   const char next = scanner->Peek();
@@ -298,8 +294,7 @@ std::string SliceToString(const SliceList& slices) {
       "}");
 }
 
-// ---- Aliasing, pairs
-// ------------------------------------------------------------------------------------------
+// ---- Aliasing, pairs --------------------------------------------------------------------------------------
 
 absl::Status ParseOutputAliasing(TextScanner* scanner, AliasingList* aliasing) {
   return scanner->List("{", "}", [&]() -> absl::Status {
@@ -351,8 +346,7 @@ std::string PairsToString(absl::Span<const std::pair<int64_t, int64_t>> pairs) {
                       "}");
 }
 
-// ---- Accuracy, sparsity, domain
-// -------------------------------------------------------------------------------
+// ---- Accuracy, sparsity, domain ---------------------------------------------------------------------------
 
 absl::Status ParseResultAccuracy(TextScanner* scanner, xla::ResultAccuracy* accuracy) {
   return ParseItems(scanner, [&](absl::string_view key) -> absl::Status {
@@ -436,7 +430,7 @@ absl::Status ParseDomain(TextScanner* scanner, xla::HloInstructionProto* instruc
     }
     if (key != "entry" && key != "exit") return UnknownItem(scanner, key);
     ASSIGN_OR_RETURN(xla::OpSharding sharding, ParseSharding(scanner));
-    // Seen from the domain, values enter on the side of the users.
+    // Text and proto name the sides inversely: `entry` in text is the exit sharding of the proto.
     *(key == "entry" ? instruction->mutable_domain_exit_sharding()
                      : instruction->mutable_domain_entry_sharding()) = std::move(sharding);
     return absl::OkStatus();

@@ -1,5 +1,5 @@
-// Values of structured instruction attributes in HLO text, one reader and one printer each. The attributes
-// themselves (which opcode carries which) are the table of attribute_text.cc.
+// Values of structured instruction attributes in HLO text: a reader and a printer for each. The attributes
+// themselves are in the table of attribute_table.cc.
 #ifndef TOROID_HLO_IO_ATTRIBUTE_VALUES_H_
 #define TOROID_HLO_IO_ATTRIBUTE_VALUES_H_
 
@@ -18,8 +18,8 @@
 
 namespace toroid {
 
-// An enumerator by its name without `prefix`, in lower case or as it is; by its number where this program has
-// no name for it.
+// An enumerator, by its name without `prefix` (in lower case if `lower`), or by its number if this program
+// has no name for it.
 absl::StatusOr<int> ParseEnumerator(TextScanner* scanner, const google::protobuf::EnumDescriptor& type,
                                     absl::string_view prefix, bool lower);
 std::string EnumeratorText(const google::protobuf::EnumDescriptor& type, absl::string_view prefix, bool lower,
@@ -29,7 +29,8 @@ std::string EnumeratorText(const google::protobuf::EnumDescriptor& type, absl::s
 absl::Status ParseWindow(TextScanner* scanner, xla::Window* window);
 std::string WindowToString(const xla::Window& window);
 
-// b01f_01io->b01f. `lhs_rank` .. `output_rank` tell how many `?` to print for dimensions that take no part.
+// b01f_01io->b01f. `lhs_rank` .. `output_rank`: the ranks, for printing a `?` for each dimension without a
+// label.
 absl::Status ParseDimLabels(TextScanner* scanner, xla::ConvolutionDimensionNumbers* numbers);
 std::string DimLabelsToString(const xla::ConvolutionDimensionNumbers& numbers, int lhs_rank, int rhs_rank,
                               int output_rank);

@@ -10,7 +10,8 @@
 namespace toroid {
 namespace {
 
-// Has computations (3), each with instructions (2); a name (1) is bytes.
+// True if the message has computations (field 3) that have instructions (field 2); a name (field 1) must be
+// bytes.
 bool IsModule(absl::string_view bytes) {
   bool found = false;
   WireFields scan(bytes);
@@ -35,11 +36,11 @@ std::optional<absl::string_view> FieldOne(absl::string_view bytes) {
   return found;
 }
 
-// Which of the wrappers with a module in field 1: field 2 holds inputs of partitions, a configuration, or
-// nothing. Of these, field 1 tells: of the one it is a literal, of the other the layout of the entry, which
-// has a result in its field 2, where literals have packed preds. Without it, fields of the configuration do;
-// those that neither knows say nothing. All occurrences count together, as those of one message may be
-// written in several pieces.
+// Tells apart the wrappers with a module in field 1 by their field 2: partition inputs, a configuration, or
+// nothing. In partition inputs, field 1 is a literal; in a configuration it is the entry's layout, whose
+// field 2 is a result, where literals have packed preds. Without field 1, other fields of a configuration
+// decide; fields that neither message has are ignored. All occurrences of field 2 count together, since one
+// message may be written in several pieces.
 Container WrapperOfModule(absl::string_view bytes) {
   bool any = false, literal = false, layout = false, configuration = false;
   WireFields scan(bytes);
@@ -121,7 +122,7 @@ bool LooksLikeText(absl::string_view bytes) {
 }
 
 bool LooksLikeProtoText(absl::string_view text) {
-  // Its comments start with #, which HLO text does not have.
+  // Protobuf text has comments that start with #; HLO text has none.
   while (true) {
     text = absl::StripLeadingAsciiWhitespace(text);
     if (text.empty() || text[0] != '#') break;

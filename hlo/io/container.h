@@ -1,5 +1,5 @@
-// The protocol buffers that hold HLO modules, and how to tell them apart: by a scan of their fields that
-// skips over contents.
+// The protocol buffers that hold HLO modules. They are told apart by a scan of their fields that skips
+// contents.
 #ifndef TOROID_HLO_IO_CONTAINER_H_
 #define TOROID_HLO_IO_CONTAINER_H_
 
@@ -14,23 +14,24 @@ enum class Container {
   kProto,                // HloProto
   kSnapshot,             // HloSnapshot
   kUnoptimizedSnapshot,  // HloUnoptimizedSnapshot
-  kStreamedSnapshot,     // its length, an HloUnoptimizedSnapshot without arguments, and these as a stream
+  kStreamedSnapshot,     // message length, HloUnoptimizedSnapshot without arguments, stream of the arguments
   kModuleWithConfig,     // HloModuleProtoWithConfig
-  kText,                 // HLO text; has no wrapper
+  kText,                 // HLO text, without a wrapper
 };
 absl::string_view ContainerName(Container container);
 
-// The container of binary content, the deepest wrapper first; nullopt if it is none (also for text).
+// The container of binary content; among several possible ones the deepest wrapper. nullopt for text and for
+// unknown content.
 std::optional<Container> ContainerOfBytes(absl::string_view bytes);
 
-// The message of a streamed snapshot and what follows it, where its length stands first; nullopt if it does
-// not.
+// A streamed snapshot, split into its message and the literals behind it; nullopt if the content does not
+// begin with the length of a message.
 struct StreamedSnapshot {
   absl::string_view message, literals;
 };
 std::optional<StreamedSnapshot> SplitStreamedSnapshot(absl::string_view bytes);
 
-// True if the content looks like text: no control characters but white space near its start.
+// True if the content looks like text: no control characters except white space near its start.
 bool LooksLikeText(absl::string_view bytes);
 
 // True if text is in the protobuf text format of a container rather than HLO text: its first word is a field.

@@ -14,10 +14,10 @@
 
 namespace toroid {
 
-// Fills the field of `instruction` that holds groups of this spelling.
+// Reads groups into the field of `instruction` for their spelling.
 absl::Status ParseDeviceGroups(TextScanner* scanner, xla::HloInstructionProto* instruction);
 
-// The groups of the field that counts when several are set; "{}" if none is.
+// The text of the groups; "{}" if there are none. If several fields are set, the one that takes precedence.
 std::string DeviceGroupsToString(const xla::HloInstructionProto& instruction);
 
 }  // namespace toroid

@@ -24,8 +24,7 @@
 namespace toroid {
 namespace {
 
-// ---- Reading
-// --------------------------------------------------------------------------------------------------
+// ---- Reading ----------------------------------------------------------------------------------------------
 
 // The bytes of field 1, and those of the other fields.
 struct Wrapper {
@@ -124,7 +123,7 @@ class BinaryReader {
         absl::StrCat(split->literals.size(), " bytes follow the last argument of the snapshot"));
   }
 
-  // `literals` begin with it.
+  // Takes one argument from the front of `literals`.
   static absl::Status TakeArgument(const xla::HloInputs::LiteralDescriptor& descriptor,
                                    absl::string_view* literals, xla::LiteralProto* out) {
     const uint64_t size = descriptor.argument_size_bytes();
@@ -183,7 +182,8 @@ absl::StatusOr<std::string> ParseProtoText(absl::string_view text, Container con
   return absl::InvalidArgumentError(error.text());
 }
 
-// No message is made: one of many empty instructions takes hundreds of bytes for each byte of text.
+// Converts to wire bytes without making a message: a message of many empty instructions takes hundreds of
+// bytes for each byte of text.
 absl::StatusOr<std::string> ParseJson(absl::string_view text, Container container) {
   constexpr char kPrefix[] = "type.googleapis.com";
   const std::unique_ptr<google::protobuf::util::TypeResolver> resolver(
@@ -199,8 +199,8 @@ absl::StatusOr<std::string> ParseJson(absl::string_view text, Container containe
   return absl::InvalidArgumentError(absl::StrCat("JSON: ", std::string(status.message())));
 }
 
-// A text form does not say which message it is: the one that parses and has a module. Otherwise the error of
-// the likeliest.
+// A text form does not name its message. Takes the first message that parses and has a module; if there is
+// none, returns the error of the likeliest one.
 template <typename Parse>
 absl::StatusOr<HloFile> ReadProtoForm(absl::string_view text, const Parse& parse) {
   const auto fields_of = [&](absl::string_view field) {
@@ -253,7 +253,8 @@ absl::StatusOr<std::optional<Literal>> HloFile::Result() const {
 namespace {
 
 absl::StatusOr<HloFile> ReadKnown(absl::string_view bytes) {
-  const google::protobuf::LogSilencer silencer;  // Damage is reported by the status alone.
+  const google::protobuf::LogSilencer
+      silencer;  // The status reports damage; protobuf's log lines would repeat it.
   if (const std::optional<Container> container = ContainerOfBytes(bytes)) {
     return BinaryReader(*container).Read(bytes);
   }
@@ -298,7 +299,7 @@ absl::StatusOr<HloFile> ReadHloFile(const std::string& path) {
     return file;
   }
   const absl::string_view what = file.status().message();
-  // Positions join the path without a blank.
+  // A position follows the path without a blank.
   const bool position = !what.empty() && absl::ascii_isdigit(static_cast<unsigned char>(what[0]));
   return absl::Status(file.status().code(), absl::StrCat(path, position ? ":" : ": ", what));
 }
@@ -310,8 +311,7 @@ void PrintWarnings(const HloFile& file) {
   }
 }
 
-// ---- Writing
-// --------------------------------------------------------------------------------------------------
+// ---- Writing ----------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -346,8 +346,8 @@ Container ContainerFor(const HloFile& file, Format format) {
   return file.container == Container::kText ? Container::kProto : file.container;
 }
 
-// What stands beside the program in a snapshot: its own, or the arguments of an unoptimized one. Null if
-// there is nothing.
+// The fields for a snapshot: the input's own, or made from the arguments of an unoptimized one. Null if there
+// are none.
 absl::StatusOr<const xla::HloSnapshot*> SnapshotFields(const HloFile& file) {
   if (file.snapshot != nullptr || file.unoptimized == nullptr || file.unoptimized->partitions_size() == 0) {
     return file.snapshot;
@@ -362,7 +362,7 @@ absl::StatusOr<const xla::HloSnapshot*> SnapshotFields(const HloFile& file) {
   return snapshot;
 }
 
-// The same of an unoptimized snapshot.
+// The fields for an unoptimized snapshot.
 const xla::HloUnoptimizedSnapshot& UnoptimizedFields(const HloFile& file) {
   if (file.unoptimized != nullptr) return *file.unoptimized;
   auto* unoptimized = file.module->New<xla::HloUnoptimizedSnapshot>();
@@ -374,7 +374,7 @@ const xla::HloUnoptimizedSnapshot& UnoptimizedFields(const HloFile& file) {
 
 absl::StatusOr<std::string> SerializeStreamed(absl::string_view module,
                                               const xla::HloUnoptimizedSnapshot& snapshot) {
-  constexpr int kVersion = 1;  // Of the message and of each descriptor.
+  constexpr int kVersion = 1;  // Version of the message and of each descriptor.
   xla::HloUnoptimizedSnapshot message = snapshot;
   message.set_version(kVersion);
   std::string literals;
@@ -425,7 +425,8 @@ bool ReadsBack(const google::protobuf::Message* message) {
                                    ->ParsePartialFromString(message->SerializePartialAsString());
 }
 
-// Text may hold strings of any bytes, protos only UTF-8: names the first instruction with another.
+// Text may hold strings of any bytes, protos only UTF-8. The error names the first instruction that is not
+// UTF-8.
 absl::Status NotUtf8(const Module& module) {
   constexpr absl::string_view kWhat = "a string is not UTF-8, which only HLO text can hold";
   for (const auto& computation : module.computations()) {
@@ -463,7 +464,7 @@ absl::StatusOr<std::string> SerializeHlo(const HloFile& file, Format format) {
   ASSIGN_OR_RETURN(std::string bytes, SerializeContainer(file, container));
   const bool binary =
       format == Format::kContainer || format == Format::kSnapshot || format == Format::kUnoptimizedSnapshot;
-  // What was read from a proto is UTF-8.
+  // Strings read from a proto are UTF-8.
   if (binary && file.container != Container::kText) return bytes;
   const std::unique_ptr<google::protobuf::Message> message = MessageOf(container);
   const absl::string_view checked = container == Container::kStreamedSnapshot

@@ -1,12 +1,13 @@
-// HLO files of every format, recognised from their content.
+// HLO files of every format, recognized by their content.
 //
 //   HloModuleProto, HloProto, HloSnapshot, HloUnoptimizedSnapshot, HloModuleProtoWithConfig; each also as
 //   protobuf text and JSON; HLO text; an HloUnoptimizedSnapshot that streams its arguments:
 //     varint   the size of the message
-//     message  HloUnoptimizedSnapshot; each partition has arguments_descriptors in the place of arguments
-//     stream   the arguments, partition after partition, each of the size in its descriptor (serialized_literal.h)
-// The fields of a wrapper besides the module (buffer assignment, arguments, result, platform, configuration,
-// unknown ones) are kept, and written back.
+//     message  HloUnoptimizedSnapshot; each partition has arguments_descriptors instead of arguments
+//     stream   the arguments, partition after partition (serialized_literal.h), each of the size in its
+//              descriptor
+// The other fields of a wrapper (buffer assignment, arguments, result, platform, configuration, unknown ones)
+// are kept and written back.
 #ifndef TOROID_HLO_IO_FILE_H_
 #define TOROID_HLO_IO_FILE_H_
 
@@ -25,63 +26,63 @@
 namespace toroid {
 
 struct HloFile {
-  // What the file was; also what it is written as, where the format asks for "the container of the input".
+  // The container that was read; Format::kContainer writes the same one.
   Container container = Container::kProto;
   std::unique_ptr<Module> module;
-  // The wrapper's other fields, on the module's arena; the module inside is absent. Null if there is no such
-  // wrapper; a snapshot has both of the first two.
+  // The wrapper's other fields, without the module, on the module's arena. Null if there is no such wrapper;
+  // a snapshot has both of the first two.
   const xla::HloProto* proto = nullptr;
   const xla::HloSnapshot* snapshot = nullptr;
-  // Of a streamed snapshot too, the arguments in their places.
+  // Also set for a streamed snapshot, with the arguments in their fields.
   const xla::HloUnoptimizedSnapshot* unoptimized = nullptr;
   const xla::HloModuleProtoWithConfig* with_config = nullptr;
 
-  // What text says against itself without harm, as "FILE:LINE:COL: warning: what".
+  // Harmless contradictions in HLO text, as "FILE:LINE:COL: warning: what".
   std::vector<std::string> warnings;
 
   bool HasArguments() const;
-  // Recorded arguments, one per entry parameter (of partition 0 in an unoptimized snapshot); empty if there
-  // are none.
+  // Recorded arguments, one per entry parameter; empty if there are none. For an unoptimized snapshot: those
+  // of partition 0.
   absl::StatusOr<std::vector<Literal>> Arguments() const;
   // The recorded result of a snapshot.
   absl::StatusOr<std::optional<Literal>> Result() const;
 };
 
-// Errors: kInvalidArgument: text "LINE:COL: what", protos "computation/instruction: what", or that the
-// content is of no known format.
+// Errors: kInvalidArgument "LINE:COL: what" for text and "computation/instruction: what" for protos, or if
+// the content is of no known format.
 absl::StatusOr<HloFile> ReadHlo(absl::string_view bytes);
 
 // Reads a file, "-" for standard input; it may be compressed (see ReadInput of hlo/base/files.h).
-// Errors: those of ReadHlo and of reading, the path in front: "FILE:LINE:COL: what" or "FILE: what".
+// Errors: those of ReadHlo and ReadInput, behind the path: "FILE:LINE:COL: what" or "FILE: what".
 absl::StatusOr<HloFile> ReadHloFile(const std::string& path);
 
-// To standard error, a line each, and each but once however often the file is read. Commands do so once they
-// are done: where they fail, the error stands alone.
+// Prints warnings to standard error, one line each. A warning is printed only once, however often the file is
+// read. Commands call this when they have succeeded, so that a failing command prints only its error.
 void PrintWarnings(const HloFile& file);
 
 enum class Format {
-  kContainer,            // Binary, HloFile::container; text is written as HloProto
+  kContainer,            // binary, as HloFile::container; kText becomes HloProto
   kSnapshot,             // HloSnapshot, binary
-  kUnoptimizedSnapshot,  // binary: as the input if that is one, else with streamed arguments
+  kUnoptimizedSnapshot,  // binary; the input's form if it is one, else with streamed arguments
   kHloText,
   kProtoText,
   kJson,
 };
-// The format that an output name asks for: *unoptimized_snapshot.pb, *snapshot.pb, .hlo, .txt, .pbtxt, .json;
-// .pb kContainer. A .gz behind it is not looked at. "-", and what exists and is no regular file (/dev/null, a
-// pipe), have no name to speak of: kContainer.
-// Errors: kInvalidArgument for all other names, with the known ones.
+// The format of an output name: *unoptimized_snapshot.pb, *snapshot.pb, .hlo, .txt, .pbtxt, .json; kContainer
+// for any other .pb, for "-", and for a path that exists and is no regular file (/dev/null, a pipe). A .gz at
+// the end is ignored.
+// Errors: kInvalidArgument for all other names; the message lists the known ones.
 absl::StatusOr<Format> FormatOfName(const std::string& path);
 
-// A snapshot of one kind gives its arguments to the other.
-// Errors: kInvalidArgument where the format cannot hold the module: strings that are not UTF-8 stay in HLO
-// text, arguments of several partitions in an unoptimized snapshot.
+// The file's bytes in `format`. A snapshot of one kind, written as the other, keeps its arguments.
+// Errors: kInvalidArgument if the format cannot hold the module: strings that are not UTF-8 need HLO text,
+// arguments of several partitions an unoptimized snapshot.
 absl::StatusOr<std::string> SerializeHlo(const HloFile& file, Format format);
 
-// Writes a file (see WriteFile of hlo/base/files.h), "-" for standard output; compressed where the path ends
-// in ".gz".
+// Writes a file (see WriteFile of hlo/base/files.h), "-" for standard output; compressed if the path ends in
+// ".gz".
 absl::Status WriteHloFile(const HloFile& file, const std::string& path, Format format);
-// In the format that the name asks for.
+// Writes the format of the name.
 absl::Status WriteHloFile(const HloFile& file, const std::string& path);
 
 }  // namespace toroid

@@ -1,4 +1,4 @@
-// The first of the errors that a parser of protobuf text finds.
+// Keeps the first error of a parser of protobuf text.
 #ifndef TOROID_HLO_IO_FIRST_ERROR_H_
 #define TOROID_HLO_IO_FIRST_ERROR_H_
 
@@ -9,7 +9,7 @@
 
 namespace toroid {
 
-// As "LINE:COL: what", both from 1; "1:1: not in the text format" where the parser gave none.
+// Text "LINE:COL: what", both from 1; "1:1: not in the text format" if the parser reported none.
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, google::protobuf::io::ColumnNumber column, const std::string& what) override {

@@ -14,9 +14,9 @@ namespace toroid {
 namespace {
 
 constexpr absl::string_view kBytecode = "ML\xefR";
-constexpr size_t kHead = 1 << 16;  // How far the words of a format are looked for.
+constexpr size_t kHead = 1 << 16;  // Bytes at the start that are searched.
 
-// As it may stand between '' inside "" of a shell command.
+// The path, or "IN" if the path cannot be written between '' inside "" of a shell command.
 std::string PathText(absl::string_view path) {
   for (const char c : path) {
     if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && !absl::StrContains("_-+=.,:/@ ", c))
@@ -25,7 +25,7 @@ std::string PathText(absl::string_view path) {
   return path.empty() || path == "-" ? "IN" : std::string(path);
 }
 
-// Beside it, with another suffix.
+// The path of the result: in the same folder, with another suffix.
 std::string ResultPath(absl::string_view path) {
   const size_t slash = path.rfind('/'), dot = path.rfind('.');
   const size_t begin = slash == absl::string_view::npos ? 0 : slash + 1;
@@ -37,7 +37,7 @@ std::string Python(absl::string_view statements) { return absl::StrCat("python3 
 
 // `module`: an expression for MLIR text or bytes.
 std::string FromMlir(absl::string_view imports, absl::string_view module, absl::string_view path) {
-  // write_bytes, unlike write, leaves no empty file behind what fails.
+  // write_bytes, unlike write, leaves no empty file if the command fails.
   const bool packed = absl::EndsWith(path, ".gz");
   return Python(
       absl::StrCat(packed ? "import gzip; " : "", imports,
@@ -64,7 +64,7 @@ std::string SavedModelAdvice(absl::string_view folder) {
           "(stage='hlo_serialized'))")));
 }
 
-// Text of MLIR after comments, aliases (#loc = .., !type = ..) and blank lines.
+// True for MLIR text, which may begin with comments, aliases (#loc = .., !type = ..) and blank lines.
 bool IsMlirText(absl::string_view text) {
   const absl::string_view head = text.substr(0, kHead);
   while (true) {
@@ -95,20 +95,21 @@ absl::string_view MlirDialect(absl::string_view text) {
   return absl::StrContains(head, "vhlo.") ? "VHLO text" : "StableHLO text";
 }
 
-// The root table of a flatbuffer, with StableHLO somewhere inside.
+// True for a flatbuffer with StableHLO inside.
 bool IsExportedFunction(absl::string_view bytes) {
   if (bytes.size() < 16 || bytes[3] != 0) return false;
   const size_t at = bytes.find(kBytecode);
   return at != absl::string_view::npos && absl::StrContains(bytes.substr(at, 64), "StableHLO_v");
 }
 
-// A SavedModel message: its schema version, then graphs.
+// True for a SavedModel message: its schema version, then graphs.
 bool IsSavedModel(absl::string_view bytes) {
   return absl::StartsWith(bytes, absl::string_view("\x08\x01\x12", 3));
 }
 
-// How much a file of a dump folder is the one to give: the module before optimizations, as a proto rather
-// than as text; least what was written by a partitioner or is meant to be run as it is. 0 for others.
+// How suitable a file of a dump folder is as input. Best is the module before optimizations, as a proto
+// rather than as text; worst is a module that was already partitioned, or one meant to be run as it is. 0:
+// not suitable.
 int Rank(const std::string& name) {
   const bool proto = absl::EndsWith(name, ".hlo.pb") || absl::EndsWith(name, "snapshot.pb");
   const bool text =
@@ -175,7 +176,7 @@ std::optional<std::string> DescribeFolder(const std::string& path) {
     const int found = Rank(name);
     std::error_code ignored;
     const uintmax_t bytes = found > 0 ? files->file_size(ignored) : 0;
-    // The largest of the best kind; of equal ones the first by name.
+    // Take the largest file of the best rank; among equal sizes the first by name.
     if (found == 0 || ignored || std::tie(rank, size) > std::tie(found, bytes)) continue;
     if (found == rank && bytes == size && best <= name) continue;
     best = name, rank = found, size = bytes;

@@ -19,11 +19,11 @@
 
 namespace toroid {
 
-// Errors: kInvalidArgument "LINE:COL: what is wrong" (both count from 1). Operand counts, shapes and
-// attribute values are the verifier's business. Memory and time stay in proportion to the text; nesting is
-// bounded.
-// What contradicts itself without harm is a warning, "LINE:COL: warning: what": a signature or an
-// entry_computation_layout that differs from the body, which counts.
+// Errors: kInvalidArgument "LINE:COL: what is wrong" (both count from 1). The verifier, not the parser,
+// checks operand counts, shapes and attribute values. Memory and time are proportional to the text; nesting
+// is bounded.
+// A harmless contradiction is a warning, "LINE:COL: warning: what": a signature or an
+// entry_computation_layout that differs from the body. The body counts.
 absl::StatusOr<std::unique_ptr<Module>> ParseModule(absl::string_view text,
                                                     std::vector<std::string>* warnings = nullptr);
 
@@ -34,13 +34,13 @@ struct PrintOptions {
   bool layouts = true;
   bool metadata = true;  // and stack-frame tables
   bool backend_configs = true;
-  // Constants of more elements are left out, `constant({...})`.
+  // Constants with more elements are printed as `constant({...})`.
   int64_t max_constant_elements = std::numeric_limits<int64_t>::max();
 };
 
-// Missing and repeated names are replaced; characters that names cannot have become `_`.
+// Missing and repeated names are replaced; characters that are invalid in names become `_`.
 std::string PrintModule(const Module& module, const PrintOptions& options = {});
-// One line without its end.
+// One line, without a newline.
 std::string PrintInstruction(const Instruction& instruction, const PrintOptions& options = {});
 
 }  // namespace toroid

@@ -16,7 +16,7 @@ std::string SpellableName(absl::string_view name, absl::string_view fallback) {
   if (out.empty() || (!absl::ascii_isalpha(static_cast<unsigned char>(out[0])) && out[0] != '_')) {
     out.insert(out.begin(), '_');
   }
-  // Words that begin something else where a name may stand.
+  // Keywords that would be ambiguous as names.
   for (const absl::string_view word :
        {"ENTRY", "ROOT", "HloModule", "FileNames", "FunctionNames", "FileLocations", "StackFrames"}) {
     if (out == word) out.push_back('_');

@@ -28,7 +28,7 @@ std::optional<std::pair<Opcode, Opcode>> AsyncSugar(absl::string_view name) {
   return std::nullopt;
 }
 
-// One value for more elements than a literal takes of it.
+// True for a single value that is too large an array for a literal (kMaxSplatElements).
 bool IsLargeSplat(const Shape& shape, TextScanner* scanner) {
   return shape.IsArray() && !shape.IsDynamic() && shape.NumElements() > kMaxSplatElements &&
          scanner->Peek() != '{';
@@ -36,8 +36,7 @@ bool IsLargeSplat(const Shape& shape, TextScanner* scanner) {
 
 }  // namespace
 
-// ---- Module and computations
-// ----------------------------------------------------------------------------------
+// ---- Module and computations ------------------------------------------------------------------------------
 
 absl::StatusOr<std::unique_ptr<Module>> HloTextParser::Parse() {
   module_ = std::make_unique<Module>("module");
@@ -232,14 +231,13 @@ void HloTextParser::CheckEntryLayout() {
     module_->mutable_proto()->clear_host_program_shape();
     return;
   }
-  // Named as compilers do there.
+  // The names that compilers give parameters here.
   for (int i = 0; i < entry.num_parameters(); ++i) {
     program_shape->add_parameter_names(absl::StrCat("p", i));
   }
 }
 
-// ---- Instructions
-// ---------------------------------------------------------------------------------------------
+// ---- Instructions -----------------------------------------------------------------------------------------
 
 absl::StatusOr<Instruction*> HloTextParser::ParseInstruction(Scope* scope) {
   Head head;
@@ -302,7 +300,7 @@ absl::StatusOr<Instruction*> HloTextParser::ParseKnown(const Head& head, Opcode 
   if (opcode == Opcode::kFusion) {
     for (Computation* computation : instruction->called()) computation->set_is_fusion(true);
   }
-  // Updates and ends of asynchronous operations inherit what is called.
+  // The updates and dones of asynchronous ops inherit the callees.
   const bool continues = opcode == Opcode::kAsyncUpdate || opcode == Opcode::kAsyncDone;
   if (continues && instruction->called().empty() && !operands.empty()) {
     instruction->set_called(operands[0]->called());
@@ -437,8 +435,7 @@ absl::Status HloTextParser::InferMissingShape(const Head& head, Instruction* ins
   return absl::OkStatus();
 }
 
-// ---- Operands
-// -------------------------------------------------------------------------------------------------
+// ---- Operands ---------------------------------------------------------------------------------------------
 
 absl::StatusOr<std::vector<Instruction*>> HloTextParser::ParseOperands(Scope* scope) {
   std::vector<Instruction*> operands;
@@ -502,7 +499,7 @@ absl::StatusOr<Instruction*> HloTextParser::ParseNestedInstruction(const Head& h
   return instruction;
 }
 
-// After `#`.
+// Reads the index after `#`.
 absl::StatusOr<Instruction*> HloTextParser::TupleElement(Instruction* tuple, Scope* scope) {
   const size_t begin = scanner_.Position();
   ASSIGN_OR_RETURN(const int64_t index, scanner_.Integer());

@@ -22,7 +22,7 @@ class HloTextParser {
   explicit HloTextParser(absl::string_view text, std::vector<std::string>* warnings = nullptr)
       : scanner_(text), warnings_(warnings) {}
 
-  // Call once.
+  // Requires: called once.
   absl::StatusOr<std::unique_ptr<Module>> Parse();
 
  private:
@@ -33,7 +33,7 @@ class HloTextParser {
     // Unknown operands with a shape become parameters.
     bool implicit_parameters = false;
   };
-  // What stands before an instruction's attributes.
+  // The part of an instruction before its operands.
   struct Head {
     std::string name;
     bool has_shape = false;
@@ -43,7 +43,7 @@ class HloTextParser {
   };
   static constexpr size_t kMaxWarnings = 20;
 
-  // Shapes of a signature, compared at the end of the computation.
+  // Shapes of a signature, which are compared with the body at the end of the computation.
   struct Signature {
     bool given = false;
     size_t begin = 0;
@@ -65,10 +65,10 @@ class HloTextParser {
   void WarnAt(size_t position, absl::string_view what);
 
   absl::StatusOr<Instruction*> ParseInstruction(Scope* scope);
-  // From the opening parenthesis of the operands on.
+  // Reads an instruction of a known opcode from the opening parenthesis of its operands on.
   absl::StatusOr<Instruction*> ParseKnown(const Head& head, Opcode opcode, Scope* scope);
-  // The number of a parameter, the value of a constant; returns the opcode. One value for a large array makes
-  // a broadcast of an operand.
+  // Reads the number of a parameter or the value of a constant; returns the opcode. A single value for a
+  // large array becomes a broadcast of a scalar operand.
   absl::StatusOr<Opcode> ParseLeaf(const Head& head, Opcode opcode, xla::HloInstructionProto* attrs,
                                    std::vector<Instruction*>* operands, Scope* scope);
   absl::StatusOr<Instruction*> ParseAsync(const Head& head, Opcode wrapped, Opcode async, Scope* scope);

@@ -1,4 +1,4 @@
-// A pass over the tokens of JSON before protobuf parses it: what the parser itself does not limit.
+// Checks the tokens of JSON before protobuf parses it, for limits that protobuf's parser lacks.
 #ifndef TOROID_HLO_IO_JSON_SCAN_H_
 #define TOROID_HLO_IO_JSON_SCAN_H_
 
@@ -10,7 +10,7 @@
 
 namespace toroid {
 
-// The tokens of JSON, white space left out; what is no JSON is tokens too.
+// Splits JSON into tokens without white space. Invalid JSON is split too.
 //   {"a": [-0]}    {  "a"  :  [  -0  ]  }
 class JsonTokens {
  public:
@@ -18,7 +18,8 @@ class JsonTokens {
 
   // Moves to the next token; false at the end.
   bool Next();
-  // One of []{},: or a string with its quotes, " or ', or the longest run of other bytes: a number, a word.
+  // A character of []{},: or a string with its quotes (" or '), or a longest run of other bytes: a number or
+  // a word.
   absl::string_view token() const { return text_.substr(begin_, end_ - begin_); }
   size_t offset() const { return begin_; }
 
@@ -33,7 +34,7 @@ inline constexpr int kMaxJsonDepth = 200;
 // Errors: kInvalidArgument for brackets nested deeper than kMaxJsonDepth.
 absl::Status CheckJsonNesting(absl::string_view text);
 
-// The text with -0 spelled -0.0 wherever it is a number: the former is the integer 0 to protobuf's parser.
+// The text with each number -0 spelled -0.0, since protobuf's parser reads -0 as the integer 0.
 std::string WithSignedZeros(std::string text);
 
 }  // namespace toroid

@@ -29,7 +29,7 @@ struct IsSmallInt<SmallInt<kBits, kSigned>> : std::true_type {
   static constexpr int64_t kMax = (int64_t{1} << (kSigned ? kBits - 1 : kBits)) - 1;
 };
 
-// How a floating-point type writes its NaNs, as bits.
+// The bits of a floating-point type's NaNs.
 template <typename T>
 struct NanFormat {
   static constexpr int kWidth = 8 * sizeof(T);
@@ -73,14 +73,13 @@ constexpr uint64_t SignBit() {
   return uint64_t{1} << (NanFormat<T>::kWidth - 1);
 }
 
-// ---- Reading
-// --------------------------------------------------------------------------------------------------
+// ---- Reading ----------------------------------------------------------------------------------------------
 
 class LiteralParser {
  public:
   explicit LiteralParser(TextScanner* scanner) : scanner_(*scanner) {}
 
-  // Without a meaning once omitted().
+  // The value is meaningless if omitted().
   absl::StatusOr<Literal> Parse(const Shape& shape) {
     const size_t begin = scanner_.Position();
     if (scanner_.Consume("{") && scanner_.Consume("...")) {
@@ -124,7 +123,7 @@ class LiteralParser {
     return literal;
   }
 
-  // Some part was `{...}`: the value is not in the text.
+  // True if some part was `{...}`, so that the value is not in the text.
   bool omitted() const { return omitted_; }
 
  private:
@@ -134,7 +133,7 @@ class LiteralParser {
         absl::StrCat("a literal of ", shape.ToString(), ", whose size is not known; before this"));
   }
 
-  // One value for all elements.
+  // Reads one value for all elements.
   absl::Status ParseSplat(const Shape& shape, std::string* bytes) {
     if (shape.NumElements() > kMaxSplatElements) {
       return scanner_.Error(absl::StrCat("one value for ", shape.NumElements(), " elements; at most ",
@@ -207,7 +206,7 @@ class LiteralParser {
       return scanner_.Expect(")");
     } else if constexpr (std::is_integral_v<T>) {
       absl::int128 number;
-      // u64 is also written as the s64 of its bits, -1 for the largest.
+      // Some writers print u64 as the s64 with the same bits, the largest as -1.
       const bool as_signed = std::is_same_v<T, uint64_t>;
       RETURN_IF_ERROR(ParseInteger(
           as_signed ? absl::int128(std::numeric_limits<int64_t>::min()) : std::numeric_limits<T>::min(),
@@ -262,7 +261,7 @@ class LiteralParser {
       }
       return absl::OkStatus();
     }
-    // Straight to the type where it is wide enough to make a second rounding matter.
+    // Parse floats directly: for f32, rounding to double first could change the result.
     using Parsed = std::conditional_t<std::is_same_v<T, float>, float, double>;
     Parsed number;
     const absl::from_chars_result result =
@@ -280,7 +279,7 @@ class LiteralParser {
     return absl::OkStatus();
   }
 
-  // After the word `nan`.
+  // Reads what follows the word `nan`.
   template <typename T>
   absl::Status ParseNan(size_t begin, bool negative, T* value) {
     using Format = NanFormat<T>;
@@ -312,8 +311,7 @@ class LiteralParser {
   bool omitted_ = false;
 };
 
-// ---- Printing
-// -------------------------------------------------------------------------------------------------
+// ---- Printing ---------------------------------------------------------------------------------------------
 
 template <typename T>
 void AppendFloat(T value, std::string* out) {
@@ -332,7 +330,7 @@ void AppendFloat(T value, std::string* out) {
     out->append(buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr);
   } else {
     const double wide = static_cast<double>(static_cast<float>(value));
-    // Whole numbers are exact; others take the fewest digits that give the narrow type back.
+    // Integers are exact; other values take the fewest digits that read back to the narrow type.
     if (wide != 0 && std::fabs(wide) < 1e6 && wide == std::trunc(wide)) {
       absl::StrAppend(out, static_cast<int64_t>(wide));
       return;
@@ -342,7 +340,7 @@ void AppendFloat(T value, std::string* out) {
       end = std::to_chars(buffer, buffer + sizeof(buffer), wide, std::chars_format::general, digits).ptr;
       double back = 0;
       absl::from_chars(buffer, end, back);
-      // Types that saturate would also take a rounded value beyond their largest.
+      // A saturating type would also read back a rounded value beyond its largest.
       bool in_range = true;
       if constexpr (!NanFormat<T>::kHasNan) in_range = std::fabs(back) <= static_cast<float>(T::MaxFinite());
       if (in_range && BitsOf(static_cast<T>(back)) == BitsOf(value)) break;
@@ -387,7 +385,7 @@ void AppendElements(const Shape& shape, int dimension, const T** next, std::stri
   absl::StrAppend(out, blank, "}");
 }
 
-// Braces at the level of the first dimension of size 0: each `{}` there is text for no element.
+// Number of `{}` at the level of the first dimension of size 0; they are text without elements.
 int64_t EmptyLines(const Shape& shape) {
   int64_t lines = 1;
   for (const int64_t size : shape.dims()) {
@@ -419,7 +417,7 @@ void AppendLiteral(const Literal& literal, std::string* out) {
   } else if (!shape.IsArray()) {
     out->append("token");
   } else if (shape.NumElements() == 0 && EmptyLines(shape) > kMaxEmptyLines) {
-    out->append("{}");  // Read back for any shape without elements.
+    out->append("{}");  // The parser accepts it for any shape without elements.
   } else {
     VisitArrayType(
         shape.element_type(),

@@ -1,7 +1,8 @@
 // Literals in HLO text: 7, -nan(0x3), (1, -0.5), { { 1, 2 }, { 3, 4 } }, (1, {2, 3}).
 //
-// Braces list elements in row-major order whatever the layout; a value without them stands for all elements.
-// Floats print with the fewest digits that read back to the same bits; NaNs keep sign and payload.
+// Braces list elements in row-major order, independent of the layout; a value without braces is the value of
+// all elements. Floats print with the fewest digits that read back to the same bits; NaNs keep sign and
+// payload.
 #ifndef TOROID_HLO_IO_LITERAL_TEXT_H_
 #define TOROID_HLO_IO_LITERAL_TEXT_H_
 
@@ -14,13 +15,12 @@
 
 namespace toroid {
 
-// Elements that one value may stand for: memory stays in proportion to the text.
+// The largest array that a single value may fill; the limit keeps memory proportional to the text.
 inline constexpr int64_t kMaxSplatElements = 256;
 
-// Reads a value of `shape`; nullopt for one that was left out, `{...}`. Memory stays in proportion to the
-// text. Errors: kInvalidArgument "LINE:COL: ..." when the number of elements differs from the shape's, an
-// integer is outside the type, a finite decimal overflows the type, or a decimal stands where an integer
-// must.
+// Reads a value of `shape`; nullopt for one that was left out, `{...}`. Memory is proportional to the text.
+// Errors: kInvalidArgument "LINE:COL: ..." if the number of elements differs from the shape's, an integer is
+// outside the type, a finite decimal overflows the type, or a decimal is given for an integer type.
 absl::StatusOr<std::optional<Literal>> ParseLiteral(const Shape& shape, TextScanner* scanner);
 
 // Appends the value.

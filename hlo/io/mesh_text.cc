@@ -31,7 +31,7 @@ absl::Status ParseIota(TextScanner* scanner, std::vector<int64_t>* dims, std::ve
   if (transposed) {
     ASSIGN_OR_RETURN(*permutation, scanner->IntegerList("(", ")"));
   } else {
-    scanner->Reset(end);  // What follows may be called T.
+    scanner->Reset(end);  // A name T may follow.
     permutation->resize(dims->size());
     for (size_t i = 0; i < dims->size(); ++i) (*permutation)[i] = static_cast<int64_t>(i);
   }

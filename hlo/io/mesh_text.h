@@ -3,8 +3,7 @@
 //   mesh['x'=2,'y'=4]                          devices 0..7 in row-major order
 //   mesh['x'=2,'y'=4], device_ids=(1,0,...)    an explicit order
 //   mesh['x'=2,'y'=4], device_ids=([4,2]T(1,0))  0..7 in shape [4,2], transposed, read row-major
-//   {'x','y':(1)2}                             axes, major to minor; (1)2: the sub-axis of pre-size 1 and
-//   size 2
+//   {'x','y':(1)2}                             axes, major to minor; (1)2: a sub-axis: pre-size 1, size 2
 #ifndef TOROID_HLO_IO_MESH_TEXT_H_
 #define TOROID_HLO_IO_MESH_TEXT_H_
 
@@ -36,11 +35,12 @@ using AxisRefs = google::protobuf::RepeatedPtrField<xla::AxisRefProto>;
 absl::Status ParseAxes(const xla::MeshProto& mesh, TextScanner* scanner, AxisRefs* axes);
 std::string AxesToString(const xla::MeshProto& mesh, const AxisRefs& axes);
 
-// An iota: `[4,2]` or `[4,2]T(1,0)`. `dims` and `permutation` come out equally long. At most kMaxDevices
-// elements.
+// An iota: `[4,2]` or `[4,2]T(1,0)`. `dims` and `permutation` have the same length. Errors: more than
+// kMaxDevices elements.
 absl::Status ParseIota(TextScanner* scanner, std::vector<int64_t>* dims, std::vector<int64_t>* permutation);
 
-// The product of positive sizes, or an error where they are not positive or exceed kMaxDevices.
+// The product of the sizes. Errors: kInvalidArgument unless they are positive and the product is at most
+// kMaxDevices.
 absl::StatusOr<int64_t> DeviceCount(const std::vector<int64_t>& dims, TextScanner* scanner);
 
 }  // namespace toroid

@@ -1,5 +1,5 @@
-// What any instruction may carry in HLO text besides its own attributes: metadata, frontend attributes,
-// backend configs, statistics.
+// Attributes that any instruction may have in HLO text: metadata, frontend attributes, backend configs,
+// statistics.
 #ifndef TOROID_HLO_IO_METADATA_TEXT_H_
 #define TOROID_HLO_IO_METADATA_TEXT_H_
 
@@ -13,14 +13,14 @@ namespace toroid {
 
 // {op_type="dot" op_name="jit(f)/dot" source_file="a.py" source_line=3 ...}; unknown items are dropped.
 absl::Status ParseMetadata(TextScanner* scanner, xla::OpMetadata* metadata);
-// "" if nothing in it has a spelling.
+// "" if no field is set that has a spelling.
 std::string MetadataToString(const xla::OpMetadata& metadata);
 
 // {a="text",b={balanced block}}, sorted by key.
 absl::Status ParseFrontendAttributes(TextScanner* scanner, xla::FrontendAttributes* attributes);
 std::string FrontendAttributesToString(const xla::FrontendAttributes& attributes);
 
-// A value that is one balanced block stands as it is, any other in quotes.
+// A value that is one balanced block is written verbatim, any other in quotes.
 absl::StatusOr<std::string> ParseRawOrQuoted(TextScanner* scanner);
 std::string RawOrQuoted(absl::string_view value);
 

@@ -31,8 +31,7 @@ absl::Status ParseIndex(TextScanner* scanner, IntList* index) {
 
 std::string IndexToString(const IntList& index) { return absl::StrCat("{", absl::StrJoin(index, ","), "}"); }
 
-// ---- Aliasing
-// -------------------------------------------------------------------------------------------------
+// ---- Aliasing ---------------------------------------------------------------------------------------------
 
 // (param, {index}[, kind])
 template <typename Entry>
@@ -88,8 +87,7 @@ std::string DonorsToString(const xla::HloBufferDonorProto& donors) {
   return absl::StrCat("{ ", absl::StrJoin(entries, ", "), " }");
 }
 
-// ---- Entry layout, flags
-// --------------------------------------------------------------------------------------
+// ---- Entry layout, flags ----------------------------------------------------------------------------------
 
 absl::Status ParseEntryLayout(TextScanner* scanner, xla::ProgramShapeProto* program_shape) {
   RETURN_IF_ERROR(scanner->Expect("{"));
@@ -113,7 +111,7 @@ std::string EntryLayoutToString(const Module& module, bool layouts) {
   };
   const xla::ProgramShapeProto& recorded = module.proto().host_program_shape();
   const Computation& entry = *module.entry();
-  // The recorded layout counts as long as it still fits the entry.
+  // The recorded layout counts if it still fits the entry's shapes.
   std::vector<Shape> parameters;
   for (const xla::ShapeProto& proto : recorded.parameters()) {
     parameters.push_back(Shape::FromProto(proto).value_or(Shape()));
@@ -147,8 +145,7 @@ void AppendFlags(absl::string_view key, const std::vector<bool>& flags, std::str
   absl::StrAppend(out, ", ", key, "=", flags.size() == 1 ? list : absl::StrCat("{", list, "}"));
 }
 
-// ---- What partitioning records
-// --------------------------------------------------------------------------------
+// ---- What partitioning records ----------------------------------------------------------------------------
 
 // [replicas, computations] and the devices, replica by replica.
 absl::StatusOr<xla::DeviceAssignmentProto> ParseDeviceAssignment(TextScanner* scanner) {
@@ -196,7 +193,7 @@ std::string DeviceAssignmentToString(const xla::DeviceAssignmentProto& assignmen
                       iota ? absl::StrCat("<=[", count, "]") : absl::StrJoin(devices, ","), "}");
 }
 
-// Device r * partitions + p runs replica r, partition p; or no device is named.
+// True if device r * partitions + p runs partition p of replica r, or no device is named.
 bool CountsUp(const xla::DeviceAssignmentProto& assignment) {
   if (assignment.computation_devices_size() == 0) return true;
   const int64_t partitions = assignment.computation_devices_size();
@@ -221,7 +218,7 @@ absl::StatusOr<std::vector<xla::OpSharding>> ParseShardingList(TextScanner* scan
   return shardings;
 }
 
-// Moves the toroid.* attributes into the fields they stand for.
+// Moves the toroid.* attributes into their proto fields.
 absl::Status TakeRecordedFields(xla::HloModuleProto* proto) {
   auto& map = *proto->mutable_frontend_attributes()->mutable_map();
   if (const auto it = map.find(kOutputSharding); it != map.end()) {
@@ -254,7 +251,7 @@ xla::FrontendAttributes WithRecordedFields(const Module& module) {
             [](std::string* s, const xla::OpSharding& sharding) { s->append(ShardingToString(sharding)); }),
         "}");
   }
-  // Without a list in the text the devices count up.
+  // Without a list in the text, devices are numbered in order.
   if (!CountsUp(proto.device_assignment())) {
     map[kDeviceAssignment] = DeviceAssignmentToString(proto.device_assignment());
   }
@@ -303,7 +300,7 @@ absl::Status ParseModuleAttributes(TextScanner* scanner, Module* module) {
     RETURN_IF_ERROR(scanner->Expect("="));
     RETURN_IF_ERROR(ParseAttribute(key, scanner, module));
   }
-  // Where protos keep the numbers of replicas and partitions.
+  // Protos keep the numbers of replicas and partitions in the device assignment.
   ModuleConfig& config = module->config();
   const int64_t replicas = config.replica_count, partitions = config.num_partitions;
   const bool possible = replicas >= 1 && replicas <= kMaxDevices && partitions >= 1 &&
@@ -348,8 +345,7 @@ void AppendModuleAttributes(const Module& module, bool layouts, std::string* out
   }
 }
 
-// ---- Stack frames
-// ---------------------------------------------------------------------------------------------
+// ---- Stack frames -----------------------------------------------------------------------------------------
 
 namespace {
 

@@ -1,10 +1,9 @@
 // The header of HLO text: the attributes after `HloModule NAME` and the stack-frame tables below it.
 //
-// What partitioning records in a module and HLO text has no place for stands in frontend attributes:
+// HLO text has no fields for the records of partitioning; they are written as frontend attributes:
 //   toroid.spmd_output_sharding={devices=[2]<=[2]}
 //   toroid.spmd_parameters_shardings={{replicated}, {devices=[2]<=[2]}}     one per parameter
-//   toroid.device_assignment={[1,2]<=[2]}                                   [replicas, computations], or a
-//   list
+//   toroid.device_assignment={[1,2]<=[2]}                                   [replicas, partitions] or a list
 #ifndef TOROID_HLO_IO_MODULE_HEADER_TEXT_H_
 #define TOROID_HLO_IO_MODULE_HEADER_TEXT_H_
 
@@ -19,10 +18,10 @@ namespace toroid {
 
 // Reads `, key=value` items after the module's name into `module`. Unknown ones are skipped.
 absl::Status ParseModuleAttributes(TextScanner* scanner, Module* module);
-// Prints them; `layouts` says whether the entry layout's shapes carry theirs.
+// Prints them; `layouts`: with the layouts in entry_computation_layout.
 void AppendModuleAttributes(const Module& module, bool layouts, std::string* out);
 
-// The tables FileNames, FunctionNames, FileLocations, StackFrames, where present.
+// Reads those of the tables FileNames, FunctionNames, FileLocations and StackFrames that are present.
 absl::Status ParseStackFrames(TextScanner* scanner, Module* module);
 void AppendStackFrames(const Module& module, std::string* out);
 

@@ -1,8 +1,8 @@
 // HloModuleProto <-> Module.
 //
-// Reading takes the fields that have members in the IR from the wire bytes and keeps the rest as the
-// instruction's attributes, so every field, known or not, comes back on writing. Equal metadata, shardings
-// and attributes are parsed once and shared. Writing emits wire bytes directly.
+// The reader takes fields that have members in the IR from the wire bytes, and keeps the others as the
+// instruction's attributes, so that every field, known or unknown, is written again. Equal metadata,
+// shardings and attributes are parsed once and shared. The writer emits wire bytes directly.
 // Requires, as the wire format does: operands before users, callees before callers.
 // BUILD: srcs += "module_proto_reader.cc", "module_proto_writer.cc"
 #ifndef TOROID_HLO_IO_MODULE_PROTO_H_
@@ -17,15 +17,15 @@
 
 namespace toroid {
 
-// Fills the empty `module` from the bytes of an HloModuleProto, which may go afterwards.
+// Fills the empty `module` from the bytes of an HloModuleProto, which are not needed afterwards.
 // Errors: kInvalidArgument "damaged HloModuleProto, or a string in it is not UTF-8";
 // "computation/instruction: ..." for dangling or forward references, duplicate ids, parameter numbers with
-// gaps, bad shapes; a missing entry. What an opcode demands of its operands is the verifier's business.
+// gaps, bad shapes; a missing entry. The verifier, not the reader, checks the constraints of opcodes.
 absl::Status ReadModuleProto(absl::string_view bytes, Module* module);
 absl::StatusOr<std::unique_ptr<Module>> ReadModuleProto(absl::string_view bytes);
 
-// Appends the bytes of the module as an HloModuleProto. Ids are kept when every instruction has one, else all
-// are numbered afresh as (computation id << 32) | index; missing and repeated names are made unique.
+// Appends the bytes of the module as an HloModuleProto. Ids are kept if every instruction has one; otherwise
+// all are renumbered as (computation id << 32) | index. Missing and repeated names are made unique.
 void AppendModuleProto(const Module& module, std::string* bytes);
 
 }  // namespace toroid

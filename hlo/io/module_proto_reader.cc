@@ -16,11 +16,11 @@ namespace {
 
 using google::protobuf::internal::WireFormatLite;
 
-// Instructions of one computation by the low 32 bits of their ids: a plain vector from the first id on as
-// long as ids are dense, a map for the others.
+// Instructions of one computation by the low 32 bits of their ids: a vector, starting at the first id, for
+// dense ids, and a map for the others.
 class IdTable {
  public:
-  // For `n` instructions.
+  // Empties the table for `n` instructions.
   void Prepare(int64_t n) {
     limit_ = 4 * n + 64;
     empty_ = true;
@@ -58,7 +58,8 @@ class IdTable {
   absl::flat_hash_map<uint32_t, Instruction*> sparse_;
 };
 
-// The messages of one kind that occur, each parsed once: instructions share metadata, shapes and attributes.
+// Messages of one kind, by their bytes, each parsed once, so that instructions share metadata, shapes and
+// attributes.
 template <typename Message>
 class Interned {
  public:
@@ -84,7 +85,7 @@ class Interned {
   absl::flat_hash_map<std::string, const Message*> messages_;
 };
 
-// The value of a `string` field; false if it is not UTF-8, which proto3 demands.
+// Checks the value of a `string` field, which proto3 requires to be UTF-8.
 bool IsUtf8(absl::string_view value) {
   return WireFormatLite::VerifyUtf8String(value.data(), static_cast<int>(value.size()), WireFormatLite::PARSE,
                                           "string");
@@ -110,8 +111,8 @@ absl::Status Damaged() {
   return absl::InvalidArgumentError("damaged HloModuleProto, or a string in it is not UTF-8");
 }
 
-// The fields of one HloInstructionProto that have members in the IR, and the bytes of all others. A message
-// that occurs twice is the concatenation of both, as protobuf merges.
+// The fields of one HloInstructionProto that have members in the IR, and the bytes of all others. Two
+// occurrences of a message field are concatenated, which is how protobuf merges them.
 struct InstructionFields {
   absl::string_view name, opcode, opcode_field;
   int64_t id = 0;
@@ -163,7 +164,7 @@ struct InstructionFields {
           known = AppendIds(field, &called);
           break;
         case Proto::kPermutePatternFieldNumber:
-          known = true;  // No file has it.
+          known = true;  // No file has this value.
           break;
         default:
           known = false;
@@ -266,7 +267,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // Of the instruction in fields_.
+  // Adds the instruction in fields_.
   absl::Status AddInstruction(Computation* computation) {
     const InstructionFields& f = fields_;
     std::optional<Opcode> opcode = OpcodeFromName(f.opcode);
@@ -276,7 +277,7 @@ class Reader {
       if (retired_comparison) {
         opcode = Opcode::kCompare;
       } else {
-        fields_.others.Add(f.opcode_field);  // Unknown: kept as it is.
+        fields_.others.Add(f.opcode_field);  // Unknown opcode: kept verbatim.
       }
     }
 
@@ -349,7 +350,7 @@ class Reader {
   Interned<xla::FrontendAttributes> frontend_attributes_;
   Interned<xla::HloInstructionProto> attrs_;
   absl::flat_hash_map<std::string, std::unique_ptr<Shape>> shapes_;
-  // Of the computation and the instruction being read.
+  // State of the computation and the instruction being read.
   IdTable ids_;
   std::vector<absl::string_view> instructions_;
   InstructionFields fields_;

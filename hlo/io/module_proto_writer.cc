@@ -18,14 +18,14 @@
 namespace toroid {
 namespace {
 
-// Wire encoding of the few field kinds the writer emits itself.
+// Wire encoding of the field kinds that the writer emits itself.
 class Wire {
  public:
   static void Varint(uint64_t value, std::string* out) {
     char buffer[10];
     out->append(buffer, PutVarint(value, buffer));
   }
-  // Into memory that has room; returns where the next byte goes.
+  // Writes to `at`, which has room; returns the place of the next byte.
   static char* PutVarint(uint64_t value, char* at) {
     for (; value >= 0x80; value >>= 7) *at++ = static_cast<char>(value | 0x80);
     *at++ = static_cast<char>(value);
@@ -55,7 +55,7 @@ class Wire {
   static void String(int field, absl::string_view value, std::string* out) {
     if (!value.empty()) Bytes(field, value, out);
   }
-  // The same bytes for equal messages: the entries of maps in the order of their keys.
+  // Deterministic: equal messages give equal bytes, with map entries in the order of their keys.
   static void Fields(const google::protobuf::MessageLite& message, std::string* out) {
     const size_t size = message.ByteSizeLong();
     if (size == 0) return;
@@ -135,7 +135,7 @@ class Writer {
     return program_shape;
   }
 
-  // In ids as written. Bodies of fusions execute as their caller does and have no order of their own.
+  // Writes the schedule in the ids of the output. Fusion bodies have no order of their own.
   void WriteSchedule() {
     xla::HloModuleProto with_schedule;
     auto& sequences = *with_schedule.mutable_schedule()->mutable_sequences();
@@ -147,14 +147,14 @@ class Writer {
     Wire::Fields(with_schedule, out_);
   }
 
-  // Devices [begin, end) of an identity assignment, whose ids have as many bytes as each other.
+  // Devices [begin, end) of an identity assignment, whose ids all take the same number of bytes.
   struct Alike {
     int64_t begin, end;
-    std::string head;  // What stands before the ids of each: two tags of a byte and two sizes.
+    std::string head;  // Bytes before the ids of each: two one-byte tags and two sizes.
     size_t ids_size;
   };
 
-  // Few: sizes change where an id of some replica passes a power of 128.
+  // There are few runs: a size changes only where an id of some replica passes a power of 128.
   std::vector<Alike> DevicesAlike(int64_t replicas, int64_t partitions) {
     std::vector<Alike> runs;
     for (int64_t p = 0; p < partitions; p = runs.back().end) {
@@ -173,11 +173,12 @@ class Writer {
     return runs;
   }
 
-  // Entries of one replica. Those of 128 devices are those of the 128 before with one added to the second
-  // byte of each id, unless that byte overflows: a vector addition instead of 128 numbers to write.
+  // Writes the entries of one run. The entries of 128 devices equal those of the 128 devices before, with one
+  // added to the second byte of each id, unless that byte overflows. So a vector addition replaces the
+  // encoding of 128 numbers.
   void WriteEntries(const Alike& run) {
     constexpr int64_t kBlock = 128;
-    constexpr size_t kVector = 64;  // Bytes that are added at a time.
+    constexpr size_t kVector = 64;  // Bytes of one vector addition.
     const size_t head_size = run.head.size(), entry_size = head_size + run.ids_size;
     std::array<uint8_t, 16 * kBlock> block, step{};  // An entry has at most 2 (1 + 1) + 9 bytes.
     for (int64_t i = 0; i < kBlock; ++i) step[i * entry_size + head_size + 1] = 1;
@@ -195,8 +196,8 @@ class Writer {
     }
   }
 
-  // A second occurrence of the field, which readers merge with the counts of the first. It is the one part of
-  // every partitioned program that has an entry for each device.
+  // Writes a second occurrence of the field, which readers merge with the counts in the first. It is the only
+  // part of every partitioned program that has an entry for each device.
   void WriteIdentityAssignment() {
     const int64_t replicas = module_.proto().device_assignment().replica_count();
     const int64_t partitions = module_.proto().device_assignment().computation_count();
@@ -263,7 +264,7 @@ class Writer {
     }
   }
 
-  // A permute's attributes with its pairs spelled out, as SpellOutPairs has them.
+  // Writes a permute's attributes with its pattern replaced by pairs (SpellOutPairs).
   void WriteWithPairs(const xla::HloInstructionProto& attrs) {
     xla::HloInstructionProto others = attrs;
     others.clear_permute_pattern();
@@ -282,9 +283,9 @@ class Writer {
   }
   static constexpr size_t kLongestPair = 2 + 1 + 2 * (1 + 10);
 
-  static constexpr int kInline = 0;  // In place of a field number: the fields of the message themselves.
+  static constexpr int kInline = 0;  // Instead of a field number: writes the message's fields without a tag.
 
-  // Appends a message that instructions may share, encoded once; nothing for null.
+  // Appends a message that instructions may share; it is encoded once. Appends nothing for null.
   template <typename Message>
   void AppendShared(int field, const Message* message) {
     if (message == nullptr) return;
@@ -313,13 +314,13 @@ class Writer {
     Wire::SubMessage(Proto::kShapeFieldNumber, shape_, &instruction_);
   }
 
-  // Readers want names that differ over the whole module: a missing or repeated one gets a suffix.
+  // Readers need names that are unique in the module: a missing or repeated one gets a suffix.
   std::string UniqueName(const Instruction& instruction) {
     return names_.Add(instruction.name().empty() ? instruction.opcode_name()
                                                  : absl::string_view(instruction.name()));
   }
 
-  static constexpr size_t kLargest = 1 << 10;  // Of what is kept encoded.
+  static constexpr size_t kLargest = 1 << 10;  // Bytes of the largest message kept encoded.
 
   const Module& module_;
   std::string* out_;
@@ -328,7 +329,7 @@ class Writer {
   std::string body_;
   std::string instruction_;
   xla::ShapeProto shape_;
-  UniqueNames names_;  // Of the instructions.
+  UniqueNames names_;  // Names of the instructions.
   std::vector<std::string> computation_names_;
 };
 

@@ -8,8 +8,8 @@
 
 namespace toroid {
 
-// Throws CLI::ValidationError, a usage error, where FormatOfName refuses the name; `advice` is said behind
-// it. To be called once the flags are parsed (CLI::App::callback), before any work.
+// Throws CLI::ValidationError, a usage error, if FormatOfName rejects the name; `advice` is appended to the
+// message. Call it when the flags are parsed (CLI::App::callback), before any work.
 void CheckOutputName(const std::string& path, absl::string_view advice);
 
 }  // namespace toroid

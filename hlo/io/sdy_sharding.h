@@ -26,7 +26,7 @@ struct SdyMesh {
   int64_t NumDevices() const;
 };
 
-// An axis, or the part of it between `pre` (product of the more major parts) and pre * size.
+// An axis, or its part between `pre` (the product of the more major parts) and pre * size.
 struct SdyAxisRef {
   std::string name;
   int64_t pre = 1;
@@ -48,10 +48,10 @@ struct SdySharding {
 
 using SdyMeshes = std::map<std::string, SdyMesh>;
 
-// Errors of all: kInvalidArgument naming what was expected, an unknown mesh or axis, a sub-axis that does not
-// divide its axis, or an axis that one sharding uses twice.
+// Errors of all functions: kInvalidArgument for syntax (the message names what was expected), an unknown mesh or
+// axis, a sub-axis that does not divide its axis, or an axis that one sharding uses twice.
 absl::StatusOr<SdyMeshes> ParseSdyMeshes(absl::string_view text);
-// Either spelling; a sharding without per_value is a list of one.
+// Reads either spelling; a sharding without per_value is a list of one.
 absl::StatusOr<std::vector<SdySharding>> ParseSdyShardings(absl::string_view text, const SdyMeshes& meshes);
 // #sdy<manual_axes{"a", "b"}>
 absl::StatusOr<std::vector<std::string>> ParseSdyManualAxes(absl::string_view text);

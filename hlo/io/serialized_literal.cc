@@ -11,7 +11,7 @@
 namespace toroid {
 namespace {
 
-// Elements that share a byte; 1 for all wider ones.
+// Elements packed into one byte; 1 for types of a byte and more.
 int64_t PerByte(PrimitiveType type) {
   const int64_t bits = BitWidth(type);
   return bits < 8 && 8 % bits == 0 ? 8 / bits : 1;
@@ -64,13 +64,13 @@ void AppendElements(const Literal& literal, std::string* out) {
   });
 }
 
-// The low bits of a byte as they are stored: signed integers with their sign.
+// The low bits of a byte as a stored element: signed integers are sign-extended.
 char Unpacked(PrimitiveType type, uint8_t value, int bits) {
   if (IsSignedInt(type) && (value >> (bits - 1)) != 0) value |= static_cast<uint8_t>(0xff << bits);
   return static_cast<char>(value);
 }
 
-// `bytes` hold PackedBytes(shape).
+// Reads an array from `bytes`, which hold PackedBytes(shape) bytes.
 Literal Elements(const Shape& shape, const char* bytes) {
   Literal literal(shape);
   char* data = literal.mutable_bytes();
@@ -102,7 +102,7 @@ absl::Status Take(size_t size, absl::string_view* bytes, absl::string_view* take
   return absl::OkStatus();
 }
 
-// The first sizes[d] indices of each dimension.
+// The literal cut to the first sizes[d] indices of each dimension d.
 Literal Shortened(const Literal& literal, absl::Span<const int32_t> sizes) {
   const Shape& from = literal.shape();
   Dims dims(sizes.begin(), sizes.end());

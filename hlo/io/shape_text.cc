@@ -65,7 +65,7 @@ absl::Status SkipParentheses(TextScanner* scanner) {
   return absl::OkStatus();
 }
 
-// After the colon; up to the closing brace.
+// Reads the attributes after the colon, up to the closing brace.
 absl::Status ParseLayoutAttributes(TextScanner* scanner, xla::LayoutProto* layout) {
   while (scanner->Peek() != '}') {
     if (scanner->Consume("SC")) {

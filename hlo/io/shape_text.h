@@ -14,7 +14,7 @@ namespace toroid {
 // True if a shape comes next: `(`, or a type name directly followed by `[`, or `b(`.
 bool AtShape(TextScanner* scanner);
 
-// Reads one shape. A missing layout is the row-major one. Obsolete layout attributes are read and dropped.
+// Reads one shape. A missing layout means row-major. Obsolete layout attributes are read and dropped.
 // Errors: kInvalidArgument "LINE:COL: ..." for unknown types, sizes that overflow, layouts that are no
 // permutation.
 absl::StatusOr<Shape> ParseShape(TextScanner* scanner);

@@ -16,7 +16,7 @@ namespace {
 
 using Metadata = google::protobuf::RepeatedPtrField<xla::OpMetadata>;
 
-// metadata= was read; one block or a list of blocks follows.
+// Reads the value of metadata=: one block or a list of blocks.
 absl::Status ParseMetadataList(TextScanner* scanner, Metadata* metadata) {
   const size_t begin = scanner->Position();
   RETURN_IF_ERROR(scanner->Expect("{"));
@@ -47,8 +47,7 @@ std::optional<xla::OpSharding::Type> KindOfWord(absl::string_view word) {
   return std::nullopt;
 }
 
-// ---- Mesh form
-// ------------------------------------------------------------------------------------------------
+// ---- Mesh form --------------------------------------------------------------------------------------------
 
 absl::Status ParseDimension(TextScanner* scanner, xla::NamedShardingProto* sharding) {
   xla::NamedShardingProto::DimensionSharding* dimension = sharding->add_dim_shardings();
@@ -90,7 +89,7 @@ absl::Status ParseNamedItem(TextScanner* scanner, xla::NamedShardingProto* shard
   return absl::OkStatus();
 }
 
-// After the opening brace, up to but without shard group and closing brace.
+// Reads from after the opening brace up to the shard group or the closing brace.
 absl::Status ParseNamed(TextScanner* scanner, xla::NamedShardingProto* sharding) {
   if (scanner->ConsumeWord("maximal_mesh")) {
     RETURN_IF_ERROR(scanner->Expect("["));
@@ -148,8 +147,7 @@ std::string NamedToString(const xla::NamedShardingProto& sharding) {
   return out;
 }
 
-// ---- Tile assignment form
-// -------------------------------------------------------------------------------------
+// ---- Tile assignment form ---------------------------------------------------------------------------------
 
 absl::Status CheckDistinct(TextScanner* scanner, size_t begin, std::vector<int64_t> ids) {
   std::sort(ids.begin(), ids.end());
@@ -160,7 +158,7 @@ absl::Status CheckDistinct(TextScanner* scanner, size_t begin, std::vector<int64
   return absl::OkStatus();
 }
 
-// After `devices=`.
+// Reads the value of `devices=`.
 absl::Status ParseTiles(TextScanner* scanner, xla::OpSharding* sharding) {
   sharding->set_type(xla::OpSharding::OTHER);
   const size_t begin = scanner->Position();
@@ -324,7 +322,7 @@ std::string ShardingToString(const xla::OpSharding& sharding) {
         for (int i = 0; i < sharding.tuple_shardings_size(); ++i) {
           if (i > 0) out += ", ";
           if (i > 0 && i % 5 == 0) absl::StrAppend(&out, "/*index=", i, "*/");
-          // Deeper tuples do not exist in valid shardings; print them as unknown rather than recur.
+          // Valid shardings have no nested tuples; print one as unknown instead of recursing.
           const xla::OpSharding& leaf = sharding.tuple_shardings(i);
           out += leaf.type() == xla::OpSharding::TUPLE && !leaf.has_named_sharding() ? "{unknown}"
                                                                                      : ShardingToString(leaf);
@@ -348,7 +346,7 @@ std::string ShardingToString(const xla::OpSharding& sharding) {
         out += "replicated";
         break;
       default:
-        out += "unknown";  // Also what this program has no name for.
+        out += "unknown";  // Also for types that this program has no name for.
     }
   }
   if (sharding.is_shard_group()) {

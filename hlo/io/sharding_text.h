@@ -18,7 +18,7 @@
 
 namespace toroid {
 
-// The message a compiler would write for this spelling; nothing is brought to another form.
+// The message that a compiler writes for this spelling; shardings are not normalized.
 // Errors: kInvalidArgument "LINE:COL: ..." for unknown words, and for device lists, iotas and meshes whose
 // sizes contradict each other.
 absl::StatusOr<xla::OpSharding> ParseSharding(TextScanner* scanner);

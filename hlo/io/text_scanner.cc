@@ -14,7 +14,7 @@ namespace {
 
 bool StartsName(char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Length of the quoted string at the start of `text`, quotes included; 0 if it does not end.
+// Length of the quoted string at the start of `text`, with its quotes; 0 if it does not end.
 size_t StringLength(absl::string_view text) {
   for (size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '\\') {

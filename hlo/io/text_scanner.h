@@ -1,6 +1,6 @@
 // Reads HLO text from left to right, character by character: white space and comments, words, numbers,
-// strings, balanced blocks. What a token means depends on the construct around it (`1_2x0_0` is a padding
-// after `padding=`), so there is no separate token list.
+// strings, balanced blocks. There is no separate list of tokens, since the meaning of a token depends on the
+// construct around it (`1_2x0_0` is a padding after `padding=`).
 //
 // Errors of every method: kInvalidArgument "LINE:COL: what is wrong".
 #ifndef TOROID_HLO_IO_TEXT_SCANNER_H_
@@ -34,7 +34,7 @@ class TextScanner {
   // Position of the next character that is neither white space nor comment.
   size_t Position();
   void Reset(size_t position) { position_ = position; }
-  // What is left, from Position() on.
+  // The text from Position() on.
   absl::string_view Rest();
 
   bool AtEnd();
@@ -43,7 +43,7 @@ class TextScanner {
   // Steps over `token` if it comes next.
   bool Consume(absl::string_view token);
   absl::Status Expect(absl::string_view token);
-  // The same if nothing stands before it: the x of 1_1x0_2, not that of a name behind 1_1.
+  // Consume, but without skipping white space first: takes the x of 1_1x0_2, not a name x behind 1_1.
   bool ConsumeAdjacent(absl::string_view token);
 
   // The next word `[A-Za-z_][A-Za-z0-9_.-]*`, without stepping over it; "" if none comes next.
@@ -52,7 +52,7 @@ class TextScanner {
   bool ConsumeWord(absl::string_view word);
   // Steps over any word; `what` names what was expected.
   absl::StatusOr<absl::string_view> Word(absl::string_view what);
-  // A word, or anything in quotes, with an optional % before it, which is no part of the name.
+  // A word, or any text in quotes, with an optional % in front, which is not part of the name.
   absl::StatusOr<absl::string_view> Name(absl::string_view what);
   // Longest run of characters that satisfy `predicate`, possibly none.
   template <typename Predicate>
@@ -83,7 +83,7 @@ class TextScanner {
     } while (Consume(","));
     return Expect(close);
   }
-  // Steps over the value of an attribute that is not read: string, block, or anything up to a comma or blank.
+  // Steps over the value of an ignored attribute: a string, a block, or any text up to a comma or blank.
   absl::Status SkipValue();
 
   // An error at Position(), or at the given one.
@@ -99,7 +99,7 @@ class TextScanner {
   int depth_ = 0;
 };
 
-// Counts one level of nesting while it lives; status() is an error once there are too many.
+// Counts one level of nesting during its lifetime; status() is an error if there are too many levels.
 class Nesting {
  public:
   explicit Nesting(TextScanner* scanner) : scanner_(scanner) { ++scanner_->depth_; }
@@ -115,7 +115,7 @@ class Nesting {
   TextScanner* scanner_;
 };
 
-// Parses all of `text` with parse(&scanner), which returns a StatusOr; what is left over is an error.
+// Parses all of `text` with parse(&scanner), which returns a StatusOr; a remainder is an error.
 template <typename Parse>
 auto ParseWhole(absl::string_view text, const Parse& parse)
     -> decltype(parse(static_cast<TextScanner*>(nullptr))) {

@@ -1,4 +1,4 @@
-// The fields of an encoded protocol buffer, one after the other, without decoding what is inside them.
+// Iterates over the fields of an encoded protocol buffer without decoding nested messages.
 //
 //   WireFields fields(bytes);
 //   while (fields.Next()) {
@@ -27,7 +27,7 @@ enum WireType {
   kWire32Bit = 5,
 };
 
-// Takes a varint from the front of `bytes`. False at damage, which leaves `bytes` anywhere.
+// Takes a varint from the front of `bytes`. Returns false for damaged bytes, and `bytes` is then unspecified.
 inline bool TakeVarint(absl::string_view* bytes, uint64_t* value) {
   const char* data = bytes->data();
   const size_t size = bytes->size();
@@ -47,7 +47,7 @@ class WireFields {
  public:
   explicit WireFields(absl::string_view bytes) : rest_(bytes) {}
 
-  // Steps to the next field. False at the end and at damage; ok() tells which.
+  // Steps to the next field. Returns false at the end and for damaged bytes; ok() tells which.
   bool Next() {
     if (rest_.empty() || !ok_) return false;
     const char* begin = rest_.data();
@@ -60,9 +60,9 @@ class WireFields {
   int number() const { return number_; }
   WireType type() const { return type_; }
   bool Is(int number, WireType type) const { return number_ == number && type_ == type; }
-  // Of a varint.
+  // The value of a varint field.
   uint64_t value() const { return value_; }
-  // Of a length-delimited field.
+  // The content of a length-delimited field.
   absl::string_view payload() const { return payload_; }
   // The field with its tag.
   absl::string_view raw() const { return raw_; }
@@ -126,7 +126,7 @@ class WireFields {
   bool ok_ = true;
 };
 
-// Pieces of one buffer in order; copied only where they do not adjoin.
+// Joins pieces of one buffer, in order; copies them only if they are not adjacent.
 class WirePieces {
  public:
   void Clear() {

@@ -1,8 +1,8 @@
-// Typed views of what particular opcodes carry.
+// Typed views of the attributes of particular opcodes.
 //
-// A view reads the message that an instruction stores (Instruction::attrs) and owns nothing: it lives as long
-// as that message. Numbers that writers may leave out have the value that HLO gives them. The Set functions
-// write into the attributes of a new instruction.
+// A view reads the message that an instruction stores (Instruction::attrs) and owns nothing: it is valid as
+// long as that message. A number that the writer left out has HLO's default. The Set functions write into the
+// attributes of a new instruction.
 // Example: for (const int64_t d : DotView(*instruction).lhs_contracting()) ...
 #ifndef TOROID_HLO_IR_ATTRIBUTE_VIEWS_H_
 #define TOROID_HLO_IR_ATTRIBUTE_VIEWS_H_
@@ -28,7 +28,7 @@ inline absl::StatusOr<Literal> LiteralOf(const Instruction& constant) {
   return Literal::FromProto(constant.attrs().literal());
 }
 
-// dot, scaled-dot: dimensions i of the lists belong together.
+// dot, scaled-dot: entries i of the lists are corresponding dimensions.
 class DotView {
  public:
   explicit DotView(const Instruction& dot) : DotView(dot.attrs().dot_dimension_numbers()) {}
@@ -57,9 +57,9 @@ struct WindowDim {
             dim.padding_high(),   at_least_one(dim.base_dilation()), at_least_one(dim.window_dilation()),
             dim.window_reversal()};
   }
-  // Positions from the first that one window reads to the last, both included.
+  // Number of positions from the first to the last that one window reads.
   int64_t Extent() const { return (size - 1) * window_dilation + 1; }
-  // Every window is one element, in its place.
+  // True if window i is element i alone.
   bool IsTrivial() const {
     return size == 1 && stride == 1 && padding_low == 0 && padding_high == 0 && base_dilation == 1;
   }
@@ -85,7 +85,7 @@ class WindowView {
   const xla::Window* window_;
 };
 
-// convolution; spatial dimensions i belong together.
+// convolution; entries i of the spatial lists are corresponding dimensions.
 class ConvolutionView {
  public:
   explicit ConvolutionView(const Instruction& convolution)
@@ -172,7 +172,7 @@ class SliceView {
   const xla::HloInstructionProto* attrs_;
 };
 
-// pad, per dimension; negative edges cut off.
+// pad, per dimension; a negative edge cuts elements off.
 struct EdgePadding {
   int64_t low = 0, high = 0, interior = 0;
 };

@@ -1,4 +1,4 @@
-// The largest mesh: every place that reads a number of devices checks it against this, as larger ones come
+// The largest mesh. Every reader of a number of devices checks it against this limit; larger numbers come
 // from damaged files.
 #ifndef TOROID_HLO_IR_DEVICE_LIMIT_H_
 #define TOROID_HLO_IR_DEVICE_LIMIT_H_
@@ -7,7 +7,7 @@
 
 namespace toroid {
 
-// Prime factors of a number of devices, at most; each is an axis of a mesh.
+// The most prime factors of a number of devices; each is an axis of a mesh.
 inline constexpr int kMaxDeviceAxes = 20;
 inline constexpr int64_t kMaxDevices = int64_t{1} << kMaxDeviceAxes;
 

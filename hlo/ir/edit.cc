@@ -41,7 +41,7 @@ void ReplaceUses(Computation* computation, absl::Span<Instruction* const> now) {
     user->clear_control_predecessors();
     for (Instruction* predecessor : before) user->AddControlPredecessor(predecessor);
   }
-  if (computation->root() == nullptr) return;  // It is being built.
+  if (computation->root() == nullptr) return;  // The computation is being built.
   if (Instruction* root = instead_of(computation->root())) computation->set_root(root);
 }
 
@@ -61,7 +61,7 @@ bool IsSorted(const Computation& computation) {
 absl::Status SortInstructions(Computation* computation) {
   if (IsSorted(*computation)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::vector<Instruction*> any_order, TopologicalOrder(*computation));
-  // Each where it stands, or where its first user wants to stand.
+  // An instruction keeps its place, or takes that of its first user.
   std::vector<int> rank(computation->size());
   for (int i = 0; i < computation->size(); ++i) rank[i] = i;
   for (auto user = any_order.rbegin(); user != any_order.rend(); ++user) {
@@ -100,7 +100,7 @@ void CloneControlPredecessors(const Computation& from, absl::Span<Instruction* c
 
 namespace {
 
-// What AddClone leaves out.
+// Copies what AddClone leaves out.
 void CopyNotes(const Instruction& instruction, Instruction* clone) {
   clone->set_name(instruction.name());
   clone->set_sharding(instruction.sharding());
@@ -131,7 +131,7 @@ std::vector<Instruction*> CloneInstructions(const Computation& from, absl::Span<
       });
   std::vector<Instruction*> made = *map;
   if (!arguments.empty()) {
-    // Arguments stand where they stood.
+    // Arguments are no copies: they get no control predecessors.
     for (const Instruction* parameter : from.parameters()) made[parameter->index()] = nullptr;
   }
   CloneControlPredecessors(from, made);
@@ -150,7 +150,7 @@ std::unique_ptr<Module> CloneModule(const Module& module) {
   *clone->mutable_proto() = module.proto();
   clone->config() = module.config();
   for (size_t i = 1; i < module.causes().size(); ++i) clone->AddCause(module.causes()[i]);
-  // All first: callees stand behind their callers in a module that is being built.
+  // All computations first: in a module that is being built, callees may be behind their callers.
   for (const auto& from : module.computations()) clone->AddComputation(from->name());
   for (const auto& from : module.computations()) {
     Computation* to = clone->computation(from->index());

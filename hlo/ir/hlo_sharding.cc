@@ -134,7 +134,7 @@ HloSharding HloSharding::Tiled(std::vector<int64_t> tiles, std::vector<Subgroup>
 
 namespace {
 
-// The parts that a list of axes names, of a mesh of axes of these sizes.
+// The parts that a list of axes names, in a mesh with axes of these sizes.
 template <typename AxisRefs>
 absl::StatusOr<MeshParts> PartsOf(const AxisRefs& refs, const std::vector<int64_t>& sizes) {
   MeshParts parts;
@@ -157,7 +157,7 @@ absl::StatusOr<MeshParts> PartsOf(const AxisRefs& refs, const std::vector<int64_
   return parts;
 }
 
-// The positions cut into dimensions, major to minor: every part that is named, and the gaps between them.
+// Cuts the positions into dimensions, major to minor: every named part, and the gaps between them.
 absl::StatusOr<MeshParts> CutAtParts(const std::vector<MeshParts>& named, int64_t n) {
   MeshParts parts;
   for (const MeshParts& group : named) parts.insert(parts.end(), group.begin(), group.end());
@@ -199,7 +199,7 @@ absl::StatusOr<HloSharding> FromNamed(const xla::NamedShardingProto& proto) {
   ASSIGN_OR_RETURN(named.emplace_back(), PartsOf(proto.unreduced_axes(), sizes));
   ASSIGN_OR_RETURN(const MeshParts cut, CutAtParts(named, n));
 
-  // The tile array lists them in the order of the names, what is not named last.
+  // The tile array lists the parts in the order in which they are named, the unnamed ones last.
   std::vector<bool> taken(cut.size(), false);
   std::vector<int> perm;
   std::vector<int64_t> products;
@@ -307,7 +307,7 @@ absl::StatusOr<HloSharding> HloSharding::FromProto(const xla::OpSharding& proto)
   }
   sharding.kind_ = Kind::kTiled;
   if (n == 1) return HloSharding();
-  // All devices in subgroups of one type: the plain kind.
+  // All devices are in subgroups of one type: a plain kind, not kTiled.
   const bool untiled =
       std::all_of(sharding.tiles_.begin(), sharding.tiles_.end(), [](int64_t t) { return t == 1; });
   if (untiled) {

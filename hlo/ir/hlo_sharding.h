@@ -1,4 +1,4 @@
-// Tile-assignment shardings: what an OpSharding message means, device by device.
+// Tile-assignment shardings: the meaning of an OpSharding message, device by device.
 //
 // A tiled sharding is an array A of device numbers with dims t = [data tiles..., subgroup sizes...]; device d
 // at A[i..., j...] holds tile i of the array. A is listed explicitly or is an iota:
@@ -55,11 +55,11 @@ class HloSharding {
 
   HloSharding() = default;  // Replicated.
   static HloSharding Replicated() { return HloSharding(); }
-  // Reads a sharding that is no tuple, in tile-assignment, iota or mesh form.
+  // Reads a sharding, other than a tuple, in tile-assignment, iota or mesh form.
   // Errors: kInvalidArgument if the message is inconsistent.
   static absl::StatusOr<HloSharding> FromProto(const xla::OpSharding& proto);
   // One sharding per leaf of `shape`; a single sharding on a tuple holds for every leaf.
-  // Errors: as FromProto, and if the number of entries is not the number of leaves.
+  // Errors: those of FromProto; kInvalidArgument if the number of entries is not the number of leaves.
   static absl::StatusOr<std::vector<HloSharding>> LeavesFromProto(const xla::OpSharding& proto,
                                                                   const Shape& shape);
   static HloSharding Tiled(std::vector<int64_t> tiles, std::vector<Subgroup> subgroups, DeviceOrder order);
@@ -68,12 +68,12 @@ class HloSharding {
     sharding.kind_ = kind;
     return sharding;
   }
-  // Tile-assignment form: iota where the order is one, else explicit.
+  // Writes the tile-assignment form: iota if the order is one, else explicit.
   void ToProto(xla::OpSharding* proto) const;
 
   Kind kind() const { return kind_; }
   bool IsTiled() const { return kind_ == Kind::kTiled; }
-  // Devices named: the size of the tile assignment; 0 for kinds that name none.
+  // Number of devices named: the size of the tile assignment; 0 for kinds that name none.
   int64_t NumDevices() const { return IsTiled() ? order_.size() : 0; }
   int64_t maximal_device() const { return maximal_device_; }
   // Number of tiles per data dimension.
@@ -87,7 +87,7 @@ class HloSharding {
   Dims ShardDims(absl::Span<const int64_t> dims) const;
   // Tile index of a device per data dimension; all zero unless tiled.
   Dims TileIndex(int64_t device, int rank) const;
-  // First index of the device's tile per dimension, at most the size of the dimension.
+  // First index of the device's tile, per dimension; at most the size of the dimension.
   Dims TileOffset(absl::Span<const int64_t> dims, int64_t device) const;
 
   // Text form, e.g. "{devices=[2,4]<=[8] last_tile_dim_replicate}".

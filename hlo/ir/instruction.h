@@ -1,10 +1,9 @@
 // One operation of a computation.
 //
-// What every instruction has (opcode, shape, operands, called computations, name, sharding, metadata) are
-// members here. What only some opcodes carry (window, dot dimension numbers, literal, ...) stays in the
-// message it was read from, attrs(): nothing is translated, and fields this program does not know survive to
-// the output. attrs() is immutable and may be shared by many instructions, also of other modules derived from
-// this one.
+// Properties of every instruction (opcode, shape, operands, called computations, name, sharding, metadata)
+// are members. Attributes of particular opcodes (window, dot dimension numbers, literal, ...) stay in the
+// message they were read from, attrs(): nothing is translated, and unknown fields survive to the output.
+// attrs() is immutable, and many instructions may share it, also those of modules derived from this one.
 #ifndef TOROID_HLO_IR_INSTRUCTION_H_
 #define TOROID_HLO_IR_INSTRUCTION_H_
 
@@ -27,7 +26,7 @@ class Module;
 class Instruction {
  public:
   Opcode opcode() const { return opcode_; }
-  // Wire name of the opcode, also of one the table lacks.
+  // Wire name of the opcode, even if the table lacks it.
   absl::string_view opcode_name() const;
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
@@ -53,15 +52,15 @@ class Instruction {
   void AddControlPredecessor(Instruction* instruction) { control_predecessors_.push_back(instruction); }
   void clear_control_predecessors() { control_predecessors_.clear(); }
 
-  // "computation/name", by which errors locate it; the opcode stands for a name that is missing.
+  // "computation/name", for error messages; the opcode replaces a missing name.
   std::string Path() const;
 
-  // Position in the computation's list; dense, so that passes keep side tables in vectors.
+  // Position in the computation's list. Indices are dense, so that passes keep side tables in vectors.
   int index() const { return index_; }
   Computation* computation() const { return computation_; }
   Module* module() const;
 
-  // Fields of particular opcodes. The fields that have members here are empty in it.
+  // Attributes of particular opcodes. Fields that have a member here are empty in it.
   const xla::HloInstructionProto& attrs() const { return *attrs_; }
   void set_attrs(const xla::HloInstructionProto* attrs) { attrs_ = attrs; }
   // A copy of attrs() that belongs to this instruction alone.
@@ -81,11 +80,11 @@ class Instruction {
   // Value of a frontend attribute; null if absent.
   const std::string* FrontendAttribute(const std::string& key) const;
 
-  // Id in the file this was read from; -1 for new instructions, which make writers number all afresh.
+  // Id in the file it was read from; -1 for a new instruction, which makes writers renumber all.
   int64_t id() const { return id_; }
   void set_id(int64_t id) { id_ = id; }
 
-  // Index into Module::causes() of why a pass inserted this; 0 for none.
+  // Why a pass inserted it: index into Module::causes(); 0 for none.
   int cause() const { return cause_; }
   void set_cause(int cause) { cause_ = cause; }
 
@@ -97,7 +96,7 @@ class Instruction {
   int64_t parameter_number() const { return attrs_->parameter_number(); }
   int64_t tuple_index() const { return attrs_->tuple_index(); }
   absl::string_view custom_call_target() const { return attrs_->custom_call_target(); }
-  // Wherever it stands: in place, or as a payload here or in the module.
+  // The backend config, which is stored in place, or as a payload here or in the module.
   absl::string_view backend_config() const;
 
  private:

@@ -37,7 +37,7 @@ void Permute(const Shape& shape, const char* from, char* to, bool to_physical) {
   const int64_t width = ByteWidth(shape.element_type());
   const int64_t n = shape.NumElements();
   if (n == 0) return;
-  Dims strides(rank);  // Of the physical order, per logical dimension.
+  Dims strides(rank);  // Strides in the physical order, per logical dimension.
   int64_t stride = 1;
   for (const int64_t d : shape.MinorToMajor()) {
     strides[d] = stride;
@@ -232,7 +232,7 @@ absl::StatusOr<Literal> ReadLiteral(const xla::LiteralProto& proto, int depth) {
     return absl::InvalidArgumentError(
         absl::StrCat("literal of ", shape.ToString(), ", whose size is not known"));
   }
-  // Check the count before allocating: a few bytes must not ask for gigabytes.
+  // Check the count before allocating: a small file must not make us allocate gigabytes.
   const int64_t stored = static_cast<int64_t>(proto.ByteSizeLong());
   if (shape.NumElements() > stored) return WrongCount(shape, 0);
   Literal literal(shape);

@@ -1,4 +1,4 @@
-// Literals: values of a shape, stored row-major whatever the layout.
+// Literals: values of a shape, stored row-major, independent of the layout.
 #ifndef TOROID_HLO_IR_LITERAL_H_
 #define TOROID_HLO_IR_LITERAL_H_
 
@@ -45,7 +45,7 @@ class Literal {
   template <typename T>
   absl::Span<const T> data() const {
     TOROID_CHECK(PrimitiveTypeOf<T>::value == shape_.element_type(), "literal of ", shape_.ToString());
-    // Not in braces: for bool that would be a list of two elements.
+    // No braces: for bool they would make a list of two elements.
     return absl::Span<const T>(reinterpret_cast<const T*>(bytes()),
                                static_cast<size_t>(shape_.NumElements()));
   }

@@ -17,8 +17,8 @@ struct Part {
   int64_t stride;
 };
 
-// The order as digits, major to minor, in mesh positions (devices mapped through `positions`); nullopt if it
-// is not a product of strided digits.
+// The order as digits, major to minor, in positions of `mesh_order`; nullopt if it is not a product of
+// strided digits.
 std::optional<std::vector<Part>> PartsOf(const DeviceOrder& order, const DeviceOrder& mesh_order) {
   const int64_t n = order.size();
   if (mesh_order.size() != n) return std::nullopt;
@@ -56,7 +56,7 @@ std::optional<std::vector<Part>> PartsOf(const DeviceOrder& order, const DeviceO
   return parts;
 }
 
-// Cuts the digits into one list per tile dimension; nullopt where a tile dimension straddles a digit.
+// Cuts the digits into one list per tile dimension; nullopt if a tile dimension straddles a digit.
 std::optional<std::vector<std::vector<Part>>> PartsPerDim(const HloSharding& sharding,
                                                           const DeviceOrder& mesh_order) {
   std::optional<std::vector<Part>> parts = PartsOf(sharding.order(), mesh_order);
@@ -196,7 +196,7 @@ std::optional<Sharding> Mesh::FromHlo(const HloSharding& sharding, int rank) con
 HloSharding Mesh::ToHlo(const Sharding& sharding) const {
   std::vector<int64_t> tiles;
   std::vector<HloSharding::Subgroup> subgroups;
-  AxisList order;  // Of the digits of the tile array.
+  AxisList order;  // The axes of the tile array's digits.
   for (const AxisList& dim : sharding.dims) {
     tiles.push_back(Product(dim));
     order.Append(dim);

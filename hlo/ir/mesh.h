@@ -1,13 +1,13 @@
 // The algebra of shardings: which mesh axes cut which dimension of an array.
 //
 // A mesh of N devices has prime-sized axes, ordered major to minor: axis a has a size and a stride, position
-// p of the mesh has coordinate p / stride % size along it, and a device order says which device stands at a
+// p of the mesh has coordinate p / stride % size along it, and a device order gives the device at each
 // position.
 // An array sharded over the list [a, b] of axes in one dimension is cut into size(a) * size(b) tiles there, a
 // the major one. Work on shardings does not depend on N.
 //
-// Example: mesh "x"=4, "y"=6 over 24 devices: axes 2 2 2 3 (strides 12 6 3 1); {"x"} on a dimension is [0,
-// 1].
+// Example: mesh "x"=4, "y"=6 over 24 devices: axes 2 2 2 3 (strides 12 6 3 1); {"x"} on a dimension is the
+// list [0, 1].
 #ifndef TOROID_HLO_IR_MESH_H_
 #define TOROID_HLO_IR_MESH_H_
 
@@ -94,7 +94,7 @@ class AxisList {
 // How the partial values of devices combine into the true one.
 enum class Reducer : uint8_t { kAdd, kMultiply, kMaximum, kMinimum, kAnd, kOr };
 
-// Where the elements of an array lie. Axes in none of the parts replicate it.
+// How an array is distributed. Axes in none of the fields replicate it.
 struct Sharding {
   absl::InlinedVector<AxisList, 4> dims;  // Per dimension of the array.
   AxisSet partial = 0;                    // True value: `reducer` over these axes.
@@ -128,8 +128,8 @@ class Mesh {
  public:
   // A mesh of 1 device.
   Mesh() = default;
-  // `cuts` are strides at which axes must end, each dividing `num_devices`; cuts that do not fit those before
-  // them into one chain of divisors are left out. Requires num_devices <= kMaxDevices.
+  // `cuts` are strides at which axes must end, each dividing `num_devices`; a cut that does not form a chain
+  // of divisors with those before it is left out. Requires num_devices <= kMaxDevices.
   Mesh(int64_t num_devices, absl::Span<const int64_t> cuts, DeviceOrder order);
 
   int64_t num_devices() const { return num_devices_; }
@@ -167,15 +167,15 @@ class Mesh {
     return coordinate;
   }
 
-  // The positions along a list of axes, by coordinate, at coordinate 0 along all others.
+  // By coordinate along a list of axes: the position with coordinate 0 along all other axes.
   std::vector<int64_t> Positions(const AxisList& axes) const;
 
-  // Axes of the part (size, stride) of the position numbering; nullopt if the mesh is not cut there.
+  // The axes that form the part (size, stride) of the position numbering; nullopt if the mesh is not cut
+  // there.
   std::optional<AxisList> AxesOfPart(int64_t size, int64_t stride) const;
 
-  // The sharding in this algebra; nullopt if it cuts devices where the mesh's axes do not (another device
-  // order).
-  // Unknown, maximal and replicated give no axes; manual gives all axes as manual.
+  // The sharding in this algebra; nullopt if it cuts the devices where no axis of the mesh ends (another
+  // device order). Unknown, maximal and replicated give no axes; manual gives all axes as manual.
   std::optional<Sharding> FromHlo(const HloSharding& sharding, int rank) const;
   HloSharding ToHlo(const Sharding& sharding) const;
 
@@ -192,8 +192,8 @@ class Mesh {
   DeviceOrder order_{1};
 };
 
-// Strides of mesh positions at which a sharding cuts the devices, for Mesh's constructor; positions are taken
-// by `order`. Empty if the sharding is not a product of strided parts under that order.
+// Strides of mesh positions at which a sharding cuts the devices, for Mesh's constructor. `order` defines the
+// positions. Empty if the sharding is not a product of strided parts under that order.
 std::vector<int64_t> CutsOf(const HloSharding& sharding, const DeviceOrder& order);
 
 }  // namespace toroid

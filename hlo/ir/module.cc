@@ -146,7 +146,7 @@ Computation* Module::AddComputation(std::string name) {
 void Module::RemoveUnreachableComputations() {
   std::vector<bool> reached(computations_.size(), false);
   std::vector<Computation*> post_order;
-  // Callees first: a computation is emitted once all it calls are.
+  // Callees first: a computation follows all its callees.
   std::function<void(Computation*)> visit = [&](Computation* computation) {
     if (reached[computation->index_]) return;
     reached[computation->index_] = true;
@@ -201,8 +201,8 @@ absl::string_view Instruction::backend_config() const {
 
 namespace {
 
-// Files of Python and of the libraries that programs are written with: frames in them say nothing to the
-// author of a model.
+// True for files of Python and of the libraries that programs are written with. The author of a model does
+// not know frames in them.
 bool IsLibraryFile(absl::string_view file) {
   static constexpr absl::string_view kParts[] = {
       "site-packages/", "dist-packages/",    "/lib/python3", "<frozen ",
@@ -215,7 +215,7 @@ bool IsLibraryFile(absl::string_view file) {
   return false;
 }
 
-// The place of a frame; null if it names none.
+// The file location of a frame; null if it has none.
 const xla::StackFrameIndexProto::FileLocation* PlaceOf(const xla::StackFrameIndexProto& frames, int frame) {
   if (frame < 1 || frame > frames.stack_frames_size()) return nullptr;
   const int location = frames.stack_frames(frame - 1).file_location_id();
@@ -231,7 +231,7 @@ std::string SourceLine(const Module& module, const xla::OpMetadata* metadata) {
   const xla::StackFrameIndexProto& frames = module.proto().stack_frame_index();
   const xla::StackFrameIndexProto::FileLocation* innermost = nullptr;
   int frame = metadata->stack_frame_id();
-  // Frames that name each other in a circle end the search.
+  // The depth is bounded, since the parents of frames may form a cycle.
   for (int depth = 0; depth < frames.stack_frames_size() && frame >= 1 && frame <= frames.stack_frames_size();
        ++depth) {
     const auto* place = PlaceOf(frames, frame);

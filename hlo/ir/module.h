@@ -16,7 +16,7 @@
 
 namespace toroid {
 
-// A list of instructions in which operands stand before their users, with one root.
+// A list of instructions with one root; operands are before their users.
 class Computation {
  public:
   Computation(Module* module, std::string name) : module_(module), name_(std::move(name)) {}
@@ -58,11 +58,11 @@ class Computation {
   Instruction* AddClone(const Instruction& instruction, const Shape& shape,
                         absl::Span<Instruction* const> operands);
 
-  // Drops instructions for which keep[index] is false; none kept may use them.
+  // Drops instructions for which keep[index] is false. Requires: no kept instruction uses them.
   void Keep(const std::vector<bool>& keep);
-  // Puts the instructions in `order`, a permutation of them in which operands stand before their users.
+  // Puts the instructions in `order`, a permutation in which operands are before their users.
   void Reorder(absl::Span<Instruction* const> order);
-  // Parameters by number, after parameter instructions were added by hand.
+  // Fills parameters() after parameter instructions were added by hand.
   // Errors: kInvalidArgument if numbers are not 0..n-1, each once.
   absl::Status CollectParameters();
 
@@ -71,8 +71,8 @@ class Computation {
   const std::string& execution_thread() const { return execution_thread_; }
   void set_execution_thread(std::string thread) { execution_thread_ = std::move(thread); }
 
-  // Fields of the message this was read from that have no member here (program shape's parameter names,
-  // unknown fields); null for new computations.
+  // Fields of the message it was read from that have no member here (parameter names of the program shape,
+  // unknown fields); null for a new computation.
   const xla::HloComputationProto* proto() const { return proto_; }
   void set_proto(const xla::HloComputationProto* proto) { proto_ = proto; }
 
@@ -81,7 +81,7 @@ class Computation {
 
   Module* module_;
   std::string name_;
-  int64_t id_ = -1;  // As Instruction::id().
+  int64_t id_ = -1;  // See Instruction::id().
   int index_ = -1;
   Instruction* root_ = nullptr;
   bool is_fusion_ = false;
@@ -97,8 +97,8 @@ struct ModuleConfig {
   int64_t num_partitions = 1;
   bool is_scheduled = false;
   bool alias_passthrough_params = false;
-  // Device r * partitions + p runs partition p of replica r: the proto's device assignment holds the counts
-  // alone, so that nothing here grows with their number, and writers spell the list out.
+  // Device r * partitions + p runs partition p of replica r. The device assignment in proto() then holds only
+  // the counts, so that no list grows with the number of devices; writers spell the list out.
   bool identity_device_assignment = false;
   std::vector<bool> allow_spmd_sharding_propagation_to_parameters;
   std::vector<bool> allow_spmd_sharding_propagation_to_output;
@@ -115,14 +115,14 @@ class Module {
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
-  // Callees stand before their callers.
+  // Callees are before their callers.
   const std::vector<std::unique_ptr<Computation>>& computations() const { return computations_; }
   Computation* computation(int64_t i) const { return computations_[i].get(); }
   int num_computations() const { return static_cast<int>(computations_.size()); }
   Computation* AddComputation(std::string name);
-  // Puts the computations in `order`, a permutation of them in which callees stand first.
+  // Puts the computations in `order`, a permutation in which callees are before their callers.
   void ReorderComputations(absl::Span<Computation* const> order);
-  // Keeps the computations reachable from the entry, callees first.
+  // Drops computations that are not reachable from the entry, and sorts the others, callees first.
   void RemoveUnreachableComputations();
 
   Computation* entry() const { return entry_; }
@@ -167,7 +167,7 @@ class Module {
   std::vector<std::string> causes_ = {""};
 };
 
-// Users of each instruction of one computation, by index; an instruction that uses a value twice stands
+// Users of each instruction of one computation, by index; an instruction that uses a value twice is listed
 // twice.
 class UserMap {
  public:
@@ -182,8 +182,8 @@ class UserMap {
   std::vector<Instruction*> users_;
 };
 
-// "file:line" of the innermost frame that caused an instruction, of the innermost in the author's own files
-// where frames inside libraries (site-packages, jax/_src, flax/linen, ...) stand below it; "" if unknown.
+// "file:line" of the innermost frame that caused an instruction; "" if unknown. Frames in libraries
+// (site-packages, jax/_src, flax/linen, ...) are skipped if there is one in the author's own files.
 std::string SourceLine(const Module& module, const xla::OpMetadata* metadata);
 
 }  // namespace toroid

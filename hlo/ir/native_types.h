@@ -1,5 +1,5 @@
-// The C++ type that holds an element of each element type. Costs a second of compiling: for code that
-// computes with elements; what only names types includes types.h.
+// The C++ type that holds an element of each element type. Only for code that computes with elements, since
+// the header takes a second to compile; code that only names types includes types.h.
 #ifndef TOROID_HLO_IR_NATIVE_TYPES_H_
 #define TOROID_HLO_IR_NATIVE_TYPES_H_
 
@@ -63,7 +63,7 @@ Result VisitArrayType(PrimitiveType type, Visitor&& visitor, Result otherwise) {
   }
 }
 
-// Those of the language: types.h.
+// For built-in C++ types: types.h.
 #define TOROID_TRAIT(enumerator, cpp)                       \
   template <>                                               \
   struct PrimitiveTypeOf<cpp> {                             \

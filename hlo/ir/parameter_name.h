@@ -1,4 +1,4 @@
-// What the author of a program calls a parameter of its entry.
+// The program author's name for a parameter of the entry.
 #ifndef TOROID_HLO_IR_PARAMETER_NAME_H_
 #define TOROID_HLO_IR_PARAMETER_NAME_H_
 
@@ -8,7 +8,7 @@
 
 namespace toroid {
 
-// The op_name that JAX gives it, "params['w_down']"; its own name, "Arg_3.4", without one.
+// The op_name that JAX gives the parameter, "params['w_down']"; without one, its own name, "Arg_3.4".
 inline std::string ParameterName(const Instruction& parameter) {
   if (parameter.metadata() != nullptr && !parameter.metadata()->op_name().empty()) {
     return parameter.metadata()->op_name();

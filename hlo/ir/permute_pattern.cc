@@ -25,7 +25,7 @@ int64_t DeviceAt(int64_t place, const Sizes& sizes, const Sizes& strides) {
   return device + place * strides[0];
 }
 
-// Places of a line: first, first + step, .. last; step > 0.
+// The places of a line: first, first + step, .., last; step > 0.
 struct Places {
   int64_t first, last, step;
 
@@ -41,13 +41,15 @@ Places TargetsOf(const xla::PermutePattern::Line& line) {
   return {line.target(), line.target_step(), line.count()};
 }
 
-// True if no place is in both: the least common one from both firsts on, if there is any, lies behind a last.
+// True if no place is in both: the least common place from both firsts on is behind a last, or does not
+// exist.
 bool AreApart(const Places& a, const Places& b) {
   const int64_t low = std::max(a.first, b.first), high = std::min(a.last, b.last);
   if (low > high) return true;
   const int64_t common = std::gcd(a.step, b.step);
   if ((b.first - a.first) % common != 0) return true;
-  // Terms of a from `low` on; one of b is among each b.step / common of them in a row.
+  // Places of a from `low` on. If a and b have common places, each run of b.step / common places of a holds
+  // one.
   int64_t at = a.first + CeilOfRatio(low - a.first, a.step) * a.step;
   for (int64_t i = 0; i < b.step / common && at <= high; ++i, at += a.step) {
     if ((at - b.first) % b.step == 0) return false;

@@ -1,8 +1,9 @@
-// The pairs of a collective-permute, listed or as a pattern.
+// The source-target pairs of a collective-permute, as a list or as a pattern.
 //
-// HLO lists a pair for each device that receives. Inside, attrs().permute_pattern() may stand for the list,
-// so that neither the memory of a permute nor the time to write, copy or compare one grows with the number of
-// devices; iota lists are the same for groups. Whoever needs pairs asks here, and files get the list.
+// HLO lists a pair for each device that receives. In memory, attrs().permute_pattern() may replace the list,
+// so that neither the memory of a permute nor the time to make, copy or compare one grows with the number of
+// devices. (Iota lists do the same for groups.) Code that needs pairs calls the functions below; files hold
+// the list.
 //
 //   place p = (p_0, p_1, ..) along `sizes`, row-major; as a source device  sum of p_k source_strides[k],
 //                                                     as a target device  sum of p_k target_strides[k]
@@ -10,7 +11,7 @@
 //   shared: every pair occurs at all places along shared_sizes, whose devices are added to both
 //
 // Example: sizes [4], strides [2], the line {3, 0, 1, 1, 1}, shared [2] at [1]:
-// {0,2},{1,3},{2,4},{3,5},{4,6},{5,7}, the step to the next of four rows of two devices.
+// {0,2},{1,3},{2,4},{3,5},{4,6},{5,7}, which send to the next of four rows of two devices.
 #ifndef TOROID_HLO_IR_PERMUTE_PATTERN_H_
 #define TOROID_HLO_IR_PERMUTE_PATTERN_H_
 
@@ -23,11 +24,11 @@
 
 namespace toroid {
 
-// Line by line, then along what is shared.
+// Visits the pairs line by line, and each line along shared_sizes.
 void ForEachPair(const xla::PermutePattern& pattern,
                  absl::FunctionRef<void(int64_t source, int64_t target)> visit);
 
-// However they are given.
+// The pairs, whether they are given as a list or as a pattern.
 std::vector<std::pair<int64_t, int64_t>> SourceTargetPairs(const xla::HloInstructionProto& attrs);
 int64_t NumPairs(const xla::HloInstructionProto& attrs);
 
@@ -36,7 +37,7 @@ void SpellOutPairs(xla::HloInstructionProto* attrs);
 
 // True if no device is the source of pairs of both, nor the target of pairs of both.
 bool ArePairsApart(const xla::HloInstructionProto& a, const xla::HloInstructionProto& b);
-// Adds the pairs of `from`, apart from those there.
+// Adds the pairs of `from` to those of `to`. Requires: ArePairsApart.
 void AppendPairs(const xla::HloInstructionProto& from, xla::HloInstructionProto* to);
 
 }  // namespace toroid

@@ -10,8 +10,8 @@
 namespace toroid {
 namespace {
 
-// Where each instruction wants to stand, by index: old ones where they are, new ones where the first one is
-// whose place they or their users take.
+// By index: the rank of each instruction in the new order. An old one keeps its index; a new one takes the
+// least index of an old one that it or a user of it replaces.
 std::vector<int> Places(const Computation& computation, absl::Span<Instruction* const> now) {
   std::vector<int> place(computation.size(), computation.size());
   const int old = static_cast<int>(now.size());
@@ -33,7 +33,7 @@ std::vector<int> Places(const Computation& computation, absl::Span<Instruction* 
 
 absl::Status ReplaceInstructions(Computation* computation, absl::Span<Instruction* const> now) {
   ReplaceUses(computation, now);
-  // ReplaceUses leaves alone the operands of what it puts in place.
+  // ReplaceUses does not change the operands of the replacements.
   const int old = static_cast<int>(now.size());
   for (int i = 0; i < computation->size(); ++i) {
     Instruction* op = computation->instruction(i);

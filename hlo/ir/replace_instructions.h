@@ -1,4 +1,4 @@
-// Putting new instructions in the place of old ones, in a whole computation at once.
+// Replaces instructions by new ones, in a whole computation at once.
 #ifndef TOROID_HLO_IR_REPLACE_INSTRUCTIONS_H_
 #define TOROID_HLO_IR_REPLACE_INSTRUCTIONS_H_
 
@@ -10,19 +10,19 @@
 
 namespace toroid {
 
-// Whatever used an old instruction uses now[its index], where that is not null; operands stand before their
-// users again. The old instructions are the first now.size() of the computation; the others were appended for
-// this, and may use old ones too, in whose place they get the new ones. A new instruction stands where the
-// first one stood that it or a user of it replaces, or as soon behind as its operands allow. Old instructions
+// Replaces each old instruction i by now[i], unless that is null, and sorts the computation. The old
+// instructions are the first now.size() ones of the computation. The caller appended the new ones; those may
+// use old instructions, which are replaced in them too. A new instruction takes the place of the first old
+// one that it, or a user of it, replaces, or the next place that its operands allow. Replaced instructions
 // stay, unused, for EliminateDeadCode.
 // Errors: those of SortInstructions.
 absl::Status ReplaceInstructions(Computation* computation, absl::Span<Instruction* const> now);
 
-// The same, and the old instructions are gone, but for those that others wait for by control.
+// Like ReplaceInstructions, but also drops the replaced instructions, except control predecessors of others.
 absl::Status ReplaceAndDrop(Computation* computation, absl::Span<Instruction* const> now);
 
-// Replaces each instruction of a module for which `make` gives another one, appended to its computation;
-// null: it stays. Computations that `make` adds are not visited. Whether there was any.
+// Replaces each instruction of a module by the one that `make` returns for it, appended to its computation;
+// null: it stays. Computations added by `make` are not visited. Returns whether any was replaced.
 // Errors: those of `make` and of SortInstructions.
 absl::StatusOr<bool> ReplaceEach(Module* module,
                                  absl::FunctionRef<absl::StatusOr<Instruction*>(Instruction* op)> make);

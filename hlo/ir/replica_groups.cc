@@ -100,7 +100,7 @@ TransposedIota IotaOf(const xla::IotaReplicaGroupListProto& proto) {
   return iota;
 }
 
-// A mesh split into the parts that vary inside a group, in the listed order, and the rest, in mesh order.
+// A mesh, split into the parts that vary inside a group (in the listed order) and the rest (in mesh order).
 struct MeshParts {
   std::vector<int64_t> group_sizes, group_strides;  // In positions of the mesh.
   std::vector<int64_t> other_sizes, other_strides;
@@ -222,7 +222,7 @@ DeviceGroups ExplicitGroups(const Groups& list) {
   return groups;
 }
 
-// The groups as listed, numbers below `most`; without groups if the instruction lists none.
+// The groups as listed; empty if the instruction lists none. Numbers must be below `most`.
 absl::StatusOr<DeviceGroups> ListedGroups(const xla::HloInstructionProto& attrs, int64_t most) {
   if (attrs.has_iota_collective_device_list()) return IotaGroups(attrs.iota_collective_device_list(), most);
   if (attrs.has_mesh_axes_replica_group_list()) return MeshGroups(attrs.mesh_axes_replica_group_list(), most);
@@ -233,7 +233,7 @@ absl::StatusOr<DeviceGroups> ListedGroups(const xla::HloInstructionProto& attrs,
   return ExplicitGroups(attrs.collective_device_list().replica_groups());
 }
 
-// Numbers that groups of this mode may hold: 0 .. range - 1.
+// The range of numbers in groups of this mode: 0 .. range - 1.
 int64_t RangeOf(GroupMode mode, int64_t num_replicas, int64_t num_partitions) {
   switch (mode) {
     case GroupMode::kCrossReplica:

@@ -1,9 +1,9 @@
-// Which devices take part together in a collective.
+// The groups of devices of a collective.
 //
-// Program instances are numbered (replica r, partition p) -> r * num_partitions + p. An instruction lists
-// groups of numbers in one of four wire forms (explicit in two places, iota, mesh axes); what the numbers
-// mean follows from its channel id and use_global_device_ids (GroupMode). Iota and mesh forms stay unexpanded
-// until devices are asked for. Example: iota [2,2]<=[2,2]T(1,0) is {0,2},{1,3}.
+// Program instance (replica r, partition p) has number r * num_partitions + p. An instruction lists groups of
+// numbers in one of four wire forms (explicit in two fields, iota, mesh axes). Its channel id and
+// use_global_device_ids decide what the numbers mean (GroupMode). Iota and mesh forms are expanded only on
+// request. Example: iota [2,2]<=[2,2]T(1,0) is {0,2},{1,3}.
 #ifndef TOROID_HLO_IR_REPLICA_GROUPS_H_
 #define TOROID_HLO_IR_REPLICA_GROUPS_H_
 
@@ -53,8 +53,8 @@ absl::StatusOr<GroupMode> GroupModeOf(const Instruction& instruction);
 absl::StatusOr<DeviceGroups> ExpandDeviceGroups(const Instruction& instruction, int64_t num_replicas,
                                                 int64_t num_partitions);
 
-// Devices in each group, without listing them; of groups that differ, the largest.
-// Errors: kInvalidArgument as for ExpandDeviceGroups, as far as sizes tell.
+// Size of the largest group, without listing the devices.
+// Errors: kInvalidArgument as for ExpandDeviceGroups, for those that sizes alone show.
 absl::StatusOr<int64_t> DeviceGroupSize(const Instruction& instruction, int64_t num_replicas,
                                         int64_t num_partitions);
 

@@ -1,4 +1,4 @@
-// How many replicas a module is written for, where its header does not say.
+// The number of replicas of a module whose header does not state it.
 #ifndef TOROID_HLO_IR_REPLICAS_H_
 #define TOROID_HLO_IR_REPLICAS_H_
 
@@ -9,14 +9,14 @@
 
 namespace toroid {
 
-// One more than the largest replica that its collectives name, in groups or in pairs of source and target; 1
-// if none does. Only collectives without a channel are between replicas alone.
+// One more than the largest replica id in groups and source-target pairs; 1 if there are none. Only
+// collectives without a channel count, since only their ids are replica ids.
 //   all-reduce(x), replica_groups={{0,2},{1,3}}   =>   4
 int64_t InferReplicas(const Module& module);
 
-// The replicas to run a module on: what its header or device assignment says, else `given` (0: not given),
-// else what its collectives name. Modules of several partitions have what they say. Errors: kInvalidArgument
-// if `given` is another number than the header's, or too large.
+// The number of replicas to run a module on: from its header or device assignment, else `given` (0: not
+// given), else from InferReplicas. For a module of several partitions only the stated number counts.
+// Errors: kInvalidArgument if `given` differs from the header's number, or is too large.
 absl::StatusOr<int64_t> ReplicasToRun(const Module& module, int64_t given);
 
 }  // namespace toroid

@@ -9,7 +9,7 @@ namespace {
 std::vector<const Instruction*> InOrder(const Computation& computation,
                                         const google::protobuf::RepeatedField<int64_t>& ids) {
   if (ids.size() != computation.size()) return {};
-  // Ids are unique in their computation by their low halves; either form may stand in a schedule.
+  // The low 32 bits of an id are unique in its computation. A schedule may hold whole ids or the low bits.
   absl::flat_hash_map<uint32_t, const Instruction*> by_id;
   for (const auto& instruction : computation.instructions()) {
     by_id.emplace(static_cast<uint32_t>(instruction->id()), instruction.get());

@@ -1,7 +1,7 @@
 // The order in which a scheduled module executes its instructions.
 //
-// HLO text has it in the order of its lines; protos list instructions in any order that puts operands first,
-// and have the order of execution in a field of the module, by ids.
+// In HLO text the order of lines is the order of execution. Protos list instructions in any order that puts
+// operands first, and give the order of execution by ids in a field of the module.
 #ifndef TOROID_HLO_IR_SCHEDULE_H_
 #define TOROID_HLO_IR_SCHEDULE_H_
 
@@ -11,11 +11,11 @@
 
 namespace toroid {
 
-// By the header of the text it was read from, or by the schedule of its proto.
+// True if the header of the text it was read from says so, or its proto has a schedule.
 bool IsScheduled(const Module& module);
 
-// The instructions of the computation in the order of the module's schedule; in the order of the computation
-// if there is none for it, or one that leaves instructions out, repeats them, or puts a use first.
+// The instructions in the order of the module's schedule. If there is none for this computation, or an
+// invalid one (that omits or repeats instructions, or puts a use first): in the computation's own order.
 std::vector<const Instruction*> ExecutionOrder(const Computation& computation);
 
 }  // namespace toroid

@@ -73,7 +73,7 @@ absl::Status Shape::Read(const xla::ShapeProto& proto, int depth, Shape* shape) 
     shape->buffer_ = true;
     const auto& unknown = proto.GetReflection()->GetUnknownFields(proto);
     if (unknown.empty()) return absl::OkStatus();
-    // As fields of an element, which the detail of an array has none of.
+    // The buffer's own unknown fields go into a tuple element of the detail; an array's detail has none.
     auto detail = std::make_shared<xla::ShapeProto>();
     if (shape->detail_ != nullptr) *detail = *shape->detail_;
     xla::ShapeProto* around = detail->add_tuple_shapes();

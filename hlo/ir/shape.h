@@ -1,10 +1,10 @@
 // Shapes: element type and dimension sizes of an array, or a tuple of shapes.
 //
-// A shape remembers the layout it was read with, so that writing gives it back; layouts carry no meaning
-// before layout assignment and never take part in Compatible().
+// A shape keeps the layout it was read with, and it is written with the same layout. Layouts have no meaning
+// before layout assignment, and Compatible() ignores them.
 //
-// A buffer, b(f32[2]) in text, is an array that names the memory it lies in. It answers every question as the
-// array does, element type and sizes too; IsBuffer() tells them apart.
+// A buffer, b(f32[2]) in text, is an array together with its memory. All functions treat it as the array;
+// IsBuffer() tells them apart.
 #ifndef TOROID_HLO_IR_SHAPE_H_
 #define TOROID_HLO_IR_SHAPE_H_
 
@@ -49,7 +49,7 @@ class Shape {
   PrimitiveType element_type() const { return type_; }
   void set_element_type(PrimitiveType type) { type_ = type; }
   bool IsArray() const { return IsArrayType(type_); }
-  // An array type, written b(..). Kept by whatever keeps the shape but changes sizes.
+  // True for an array written b(..). set_dims and set_dim keep it.
   bool IsBuffer() const { return buffer_; }
   // This shape with plain arrays for buffers, in tuples too.
   Shape WithoutBuffers() const;
@@ -66,7 +66,7 @@ class Shape {
   void set_dim(int64_t i, int64_t size);
   bool IsDynamic(int64_t i) const { return (dynamic_ >> i) & 1; }
   bool IsDynamic() const { return dynamic_ != 0; }
-  // Every dimension has a size or an upper bound, unlike that of f32[?].
+  // True if every dimension has a size or an upper bound; false for f32[?].
   bool IsBounded() const;
   void set_dynamic(int64_t i, bool dynamic);
 
@@ -93,9 +93,9 @@ class Shape {
   // This shape with row-major layouts throughout.
   Shape WithRowMajorLayout() const;
 
-  // Equal up to layout, a buffer to the array it holds. Dynamic dimensions must agree.
+  // Equality without layouts; a buffer equals the array it holds. Dynamic dimensions must agree.
   bool Compatible(const Shape& other) const;
-  // As Compatible, and element types may differ.
+  // True if both have the same sizes; element types and dynamic flags may differ.
   bool SameDims(const Shape& other) const { return dims_ == other.dims_; }
   bool operator==(const Shape& other) const;
   bool operator!=(const Shape& other) const { return !(*this == other); }
@@ -123,8 +123,8 @@ class Shape {
   uint64_t dynamic_ = 0;            // Bit i: dimension i is dynamic.
   Dims dims_;
   std::vector<Shape> tuple_shapes_;
-  // Non-standard layout and unknown fields of the proto this was read from, of a buffer those of the array;
-  // rarely set.
+  // Non-standard layout and unknown fields of the proto it was read from (for a buffer: of the array's
+  // proto). Rarely set.
   std::shared_ptr<const xla::ShapeProto> detail_;
 };
 

@@ -1,8 +1,8 @@
 // Floats of 4, 6 and 8 bits.
 //
 // One template covers all formats; a format is (exponent bits, mantissa bits, bias, what the top codes mean).
-// Values convert to float exactly; from float they round to nearest even. Overflow gives infinity, NaN where
-// there is no infinity, the largest finite value where there is neither. Arithmetic happens in float.
+// Values convert to float exactly; from float they round to nearest even. Overflow gives infinity; in formats
+// without infinity NaN; in formats without both the largest finite value. Arithmetic is done in float.
 // Source: the float format table of the HLO wire format.
 #ifndef TOROID_HLO_IR_SMALL_FLOAT_H_
 #define TOROID_HLO_IR_SMALL_FLOAT_H_
@@ -15,7 +15,7 @@
 
 namespace toroid {
 
-// What a format does with its top exponent and its negative zero.
+// The meaning of a format's top exponent and negative zero.
 enum class SmallFloatKind {
   kIeee,    // infinities and NaNs as in IEEE 754
   kFn,      // no infinity; NaN = all exponent and mantissa bits set

@@ -9,8 +9,8 @@ namespace toroid {
 namespace {
 
 struct DeviceOps {
-  bool collectives = false;  // But for those between the replicas of a module that says it has several.
-  bool boundaries = false;   // Of manual regions.
+  bool collectives = false;  // Without collectives between replicas, if the module states several.
+  bool boundaries = false;   // Boundaries of manual regions.
 };
 
 bool IsBetweenReplicas(const Instruction& instruction) {
@@ -40,7 +40,7 @@ bool IsPartitioned(const Module& module) { return module.proto().has_spmd_output
 
 int64_t ReplicasOf(const Module& module) {
   const int64_t assigned = module.proto().device_assignment().replica_count();
-  if (assigned != 0) return assigned;  // 0: not said.
+  if (assigned != 0) return assigned;  // 0: not stated.
   return module.config().replica_count;
 }
 
@@ -54,7 +54,7 @@ absl::StatusOr<int64_t> PartitionsOf(const Module& module) {
   int64_t n = module.config().num_partitions;
   if (module.proto().has_device_assignment()) {
     const int64_t assigned = module.proto().device_assignment().computation_count();
-    // Protos have no field for the number in the configuration: it is 1 in what was read from one.
+    // Protos have no field for config().num_partitions: it is 1 in a module read from a proto.
     if (n != 1 && n != assigned) {
       return absl::InvalidArgumentError(absl::StrCat(
           "num_partitions=", n, " contradicts a device assignment of ", assigned, " partitions"));

@@ -1,4 +1,4 @@
-// An order of a computation's instructions in which operands stand before their users.
+// Sorts the instructions of a computation so that operands are before their users.
 #ifndef TOROID_HLO_IR_TOPOLOGICAL_ORDER_H_
 #define TOROID_HLO_IR_TOPOLOGICAL_ORDER_H_
 
@@ -10,9 +10,10 @@
 
 namespace toroid {
 
-// Operands and control predecessors before their users; of those that may come next always the one of the
-// lowest rank, of equal ranks the one that stands first. rank: by index; empty: where instructions stand.
-// Errors: kInternal "computation/instruction: ..." if instructions use each other in a circle.
+// Operands and control predecessors are before their users. Among the instructions that may come next, the
+// one of lowest rank is taken, and among equal ranks the one of lowest index. `rank`: by index; empty: the
+// index itself.
+// Errors: kInternal "computation/instruction: ..." if the dependencies have a cycle.
 absl::StatusOr<std::vector<Instruction*>> TopologicalOrder(const Computation& computation,
                                                            absl::Span<const int> rank = {});
 

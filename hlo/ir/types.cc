@@ -9,7 +9,7 @@
 namespace toroid {
 namespace {
 
-// Names by enumerator value: the enumerators in lower case, but for OPAQUE_TYPE.
+// Names by enumerator value: the enumerators in lower case, except OPAQUE_TYPE.
 const std::array<std::string, xla::PrimitiveType_ARRAYSIZE>& Names() {
   static const auto* const names = [] {
     auto* array = new std::array<std::string, xla::PrimitiveType_ARRAYSIZE>;

@@ -1,4 +1,4 @@
-// Element types: names and widths. The C++ types of their elements: native_types.h.
+// Element types: names and widths. native_types.h has the C++ types of their elements.
 //
 // Storage: one element takes ByteWidth(type) bytes. Types narrower than a byte (s1..s4, u1..u4, f4, f6) take
 // one byte each, the value in its low bits (sign-extended for signed integers).
@@ -34,8 +34,8 @@ using xla::PrimitiveType;
   TOROID_FOR_EACH_FLOAT_TYPE(F) TOROID_FOR_EACH_COMPLEX_TYPE(F)
 // clang-format on
 
-// The element type that a C++ type holds: PrimitiveTypeOf<float>::value is F32. Here for the types of the
-// language; for the others in native_types.h.
+// The element type that a C++ type holds: PrimitiveTypeOf<float>::value is F32. This header has the built-in
+// C++ types, native_types.h the others.
 template <typename T>
 struct PrimitiveTypeOf;
 #define TOROID_TRAIT(enumerator, cpp)                       \
@@ -56,14 +56,14 @@ TOROID_TRAIT(F32, float)
 TOROID_TRAIT(F64, double)
 #undef TOROID_TRAIT
 
-bool IsArrayType(PrimitiveType type);  // Has elements.
+bool IsArrayType(PrimitiveType type);  // True for types with elements.
 bool IsSignedInt(PrimitiveType type);
-bool IsUnsignedInt(PrimitiveType type);  // PRED is not among them.
+bool IsUnsignedInt(PrimitiveType type);  // False for PRED.
 bool IsInt(PrimitiveType type);
 bool IsFloat(PrimitiveType type);  // Real floating point.
 bool IsComplex(PrimitiveType type);
 
-// Bytes one stored element takes; 0 for types without elements.
+// Bytes of a stored element; 0 for types without elements.
 int64_t ByteWidth(PrimitiveType type);
 // Significant bits of an element: 1 for PRED and S1, 4 for S4, 64 for C64; 0 for types without elements.
 int64_t BitWidth(PrimitiveType type);

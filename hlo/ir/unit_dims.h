@@ -1,4 +1,4 @@
-// Dimensions of one element: adding, dropping and moving them moves no data.
+// Unit dimensions (of one element): adding, dropping and moving them moves no data.
 #ifndef TOROID_HLO_IR_UNIT_DIMS_H_
 #define TOROID_HLO_IR_UNIT_DIMS_H_
 
@@ -6,10 +6,10 @@
 
 namespace toroid {
 
-// Numbers of the dimensions of more than one element, in order.
+// Numbers of the dimensions with more than one element, in order.
 Dims SizedDims(const Shape& shape);
 
-// Both have the same sizes once dimensions of one element are dropped.
+// True if both have the same sizes without their unit dimensions.
 bool SameButUnitDims(const Shape& a, const Shape& b);
 
 }  // namespace toroid

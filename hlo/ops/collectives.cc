@@ -15,7 +15,7 @@
 namespace toroid {
 namespace {
 
-// How many participants the ids of a collective count in its module; nullopt if the module does not say.
+// The number of participants that a collective's ids may name; nullopt if the module does not state it.
 absl::StatusOr<std::optional<int64_t>> ParticipantsOf(const Instruction& instruction) {
   ASSIGN_OR_RETURN(const GroupMode mode, GroupModeOf(instruction));
   const ModuleConfig& config = instruction.computation()->module()->config();
@@ -27,8 +27,8 @@ absl::StatusOr<std::optional<int64_t>> ParticipantsOf(const Instruction& instruc
   return mode == GroupMode::kCrossPartition ? partitions : replicas;
 }
 
-// Checks C1 .. C5. The result's size is how many members contribute to one result, where that is known:
-// groups of replica ids under a channel also hold all partitions.
+// Checks C1 .. C5. `size` of the result is the number of members that contribute to one result, if known: a
+// group of replica ids under a channel also holds all partitions.
 absl::StatusOr<DeviceGroupSizes> CheckGroups(const Instruction& instruction) {
   const Opcode opcode = instruction.opcode();
   const bool broadcast = opcode == Opcode::kCollectiveBroadcast;
@@ -49,7 +49,7 @@ absl::StatusOr<DeviceGroupSizes> CheckGroups(const Instruction& instruction) {
   return sizes;
 }
 
-// The operands' shapes: one alone, several as a tuple.
+// The operand's shape; for several operands a tuple of their shapes.
 Shape ShapesOf(absl::Span<Instruction* const> operands) {
   if (operands.size() == 1) return operands[0]->shape().WithRowMajorLayout();
   std::vector<Shape> shapes;
@@ -58,7 +58,7 @@ Shape ShapesOf(absl::Span<Instruction* const> operands) {
 }
 
 absl::Status CheckScalarReducer(absl::string_view constraint, const Instruction& instruction) {
-  // Compilers look at the op of a simple reducer alone, and reduce in the operand's type.
+  // Compilers use only the op of a simple reducer, and reduce in the operand's type.
   const Computation& reducer = *instruction.called(0);
   if (instruction.num_operands() == 0) return absl::OkStatus();
   const PrimitiveType first = instruction.operand(0)->shape().element_type();
@@ -66,7 +66,7 @@ absl::Status CheckScalarReducer(absl::string_view constraint, const Instruction&
   for (const Instruction* operand : instruction.operands()) {
     const PrimitiveType type = operand->shape().element_type();
     if (!simple) RETURN_IF_ERROR(CheckReducer(constraint, reducer, {type}));
-    // What a start op gives holds the operands as they are.
+    // The state of a start op holds the operands unchanged.
     if (instruction.opcode() == Opcode::kAllReduceStart ? type == first : SameUpToFloats(type, first))
       continue;
     return Violates(constraint, "the types of the operands",
@@ -75,14 +75,14 @@ absl::Status CheckScalarReducer(absl::string_view constraint, const Instruction&
   return absl::OkStatus();
 }
 
-// Result i, of one or of a tuple; nullptr if there is none.
+// Result i of `count` results; nullptr if there is none.
 const Shape* ResultOf(const Shape& result, int i, int count) {
   if (count == 1 && i == 0 && result.IsArray()) return &result;
   if (!result.IsTuple() || static_cast<int>(result.tuple_shapes().size()) != count) return nullptr;
   return &result.tuple_shapes()[i];
 }
 
-// `large` is `small` with the size along d multiplied by the group size.
+// True if `large` is `small` with the size of dimension d multiplied by the group size.
 bool IsScaled(const Shape& small, const Shape& large, int64_t d, const DeviceGroupSizes& groups) {
   if (!small.IsArray() || !large.IsArray() || small.element_type() != large.element_type() ||
       small.rank() != large.rank()) {
@@ -116,8 +116,8 @@ absl::Status CheckScaledResults(const Instruction& instruction, const Shape& res
   return absl::OkStatus();
 }
 
-// C1 .. C4 of collective-permute. The pairs of a pattern, which no file has, are distinct as made, and
-// checked when they are run: here they would be listed for every permute that is built.
+// Checks C1 .. C4 of collective-permute. Pairs of a pattern, which occur only in memory, are distinct by
+// construction and are checked at run time: a check here would list them for every permute that is built.
 absl::Status CheckPairs(const Instruction& instruction) {
   ASSIGN_OR_RETURN(const std::optional<int64_t> participants, ParticipantsOf(instruction));
   absl::flat_hash_set<int64_t> sources, targets;
@@ -133,7 +133,7 @@ absl::Status CheckPairs(const Instruction& instruction) {
   return absl::OkStatus();
 }
 
-// The operands of the sliced form of collective-permute, or one buffer of each.
+// The operands of the sliced form of collective-permute, or one buffer of each operand.
 struct SlicedBuffers {
   const Shape& input;
   const Shape& output;
@@ -147,7 +147,7 @@ bool AreStarts(const Shape& starts, int rank) {
                      [](const Shape& s) { return s.IsScalar() && IsInt(s.element_type()); });
 }
 
-// True if the starts and the next sizes make blocks inside both arrays.
+// True if the starts and the next of *sizes give blocks inside both arrays.
 bool AreBlocks(const SlicedBuffers& b, absl::Span<const int64_t>* sizes) {
   const size_t n = b.input_starts.tuple_shapes().size();
   if (!b.input_starts.IsTuple() || !b.output_starts.IsTuple() || b.output_starts.tuple_shapes().size() != n ||
@@ -179,7 +179,7 @@ bool AreBlocks(const SlicedBuffers& b, absl::Span<const int64_t>* sizes) {
   return true;
 }
 
-// C5 of collective-permute.
+// Checks C5 of collective-permute.
 absl::Status CheckSlices(const Instruction& instruction) {
   if (instruction.num_operands() != 4) {
     return Violates("C5", "operands of the sliced form", absl::StrCat(instruction.num_operands()), "4");
@@ -194,7 +194,7 @@ absl::Status CheckSlices(const Instruction& instruction) {
                                shape(1).ToString()));
 }
 
-// C1 of the ends; element 1 of the state that a start op left.
+// Checks C1 of a done; returns element 1 of the start op's state.
 absl::StatusOr<Shape> ResultOfState(const Instruction& done) {
   const Shape& state = done.operand(0)->shape();
   if (!state.IsTuple() || state.tuple_shapes().size() < 2) {
@@ -249,7 +249,7 @@ absl::StatusOr<Shape> InferAllToAllShape(const Instruction& instruction) {
     return Violates("C9", "operands of the tuple form", absl::StrCat(n),
                     absl::StrCat("the group size ", *groups.size));
   }
-  // Always a tuple, also of one.
+  // A tuple even for one operand.
   return Shape::Tuple(std::vector<Shape>(n, first.WithRowMajorLayout()));
 }
 

@@ -183,14 +183,14 @@ absl::StatusOr<Shape> MakeArray(PrimitiveType type, absl::Span<const int64_t> di
 }
 
 absl::Status CheckExtent(const Shape& shape) {
-  if (shape.IsArray()) return absl::OkStatus();  // Its own bytes were checked where it was made.
+  if (shape.IsArray()) return absl::OkStatus();  // The bytes of an array were checked when it was made.
   Extent extent;
   return AddExtent(shape, 0, &extent);
 }
 
 absl::Status CheckProduct(absl::string_view constraint, absl::string_view what,
                           absl::Span<const int64_t> sizes) {
-  int64_t bytes = 16;  // As Shape::FromProto: no element is wider.
+  int64_t bytes = 16;  // The widest element, as in Shape::FromProto.
   for (const int64_t size : sizes) {
     const std::optional<int64_t> product = CheckedMultiply(bytes, std::max<int64_t>(size, 1));
     if (size < 0 || !product) {

@@ -1,9 +1,7 @@
-// What shape inference of all families shares: errors that name the violated constraint, and common
-// checks.
+// Shared by the shape inference of all families: errors that name the violated constraint, and common checks.
 //
-// Every family numbers its constraints C1, C2, ... in its header, below the names of the ops they hold
-// for; A1, A2, ... of infer_shape.h hold for every opcode, M1, M2, ... of verify_module.h for whole
-// modules.
+// Every family lists its constraints C1, C2, ... in its header, below the names of the ops they hold for. A1,
+// A2, ... of infer_shape.h hold for every opcode, M1, M2, ... of verify_module.h for whole modules.
 #ifndef TOROID_HLO_OPS_CONSTRAINT_H_
 #define TOROID_HLO_OPS_CONSTRAINT_H_
 
@@ -38,7 +36,7 @@ absl::Status CheckOperandCount(const Instruction& instruction, int minimum);
 // 0 <= dimension < rank.
 absl::Status CheckDimension(absl::string_view constraint, absl::string_view name, int64_t dimension,
                             int64_t rank);
-// The instruction's `dimensions` are a single one, in range.
+// The instruction's `dimensions` has one entry, which is in range.
 absl::Status CheckOneDimension(absl::string_view constraint, const Instruction& instruction, int64_t rank);
 // All in range and no two equal.
 absl::Status CheckDistinctDimensions(absl::string_view constraint, absl::string_view name,
@@ -47,8 +45,8 @@ absl::Status CheckDistinctDimensions(absl::string_view constraint, absl::string_
 absl::Status CheckSortedDimensions(absl::string_view constraint, absl::string_view name,
                                    absl::Span<const int64_t> dimensions, int64_t rank);
 
-// Equal types and sizes throughout, buffers where the other has buffers; layouts and dynamic flags may
-// differ.
+// True if types and sizes are equal throughout, and buffers correspond to buffers; layouts and dynamic flags
+// may differ.
 bool SameShape(const Shape& a, const Shape& b);
 // SameShape(found, expected).
 absl::Status CheckShape(absl::string_view constraint, absl::string_view what, const Shape& found,
@@ -56,37 +54,37 @@ absl::Status CheckShape(absl::string_view constraint, absl::string_view what, co
 // All operands have the sizes of the first.
 absl::Status CheckEqualSizes(absl::string_view constraint, const Instruction& instruction);
 
-// An array shape of at most Shape::kMaxRank dimensions whose number of bytes fits 64 bits; A6 if it does
-// not.
+// An array shape. Errors: A6 for more than Shape::kMaxRank dimensions or a number of bytes beyond 64 bits.
 absl::StatusOr<Shape> MakeArray(PrimitiveType type, absl::Span<const int64_t> dims);
-// Leaves and inner tuples a tuple may have. Tuples of tuples double with every line; past any real
-// program they only cost memory.
+// Most leaves and inner tuples of a tuple. Tuples of tuples can double with every instruction; no real
+// program needs more, and they would exhaust memory.
 inline constexpr int64_t kMaxTupleParts = 1 << 16;
 // Leaves and tuples in a shape, itself included.
 int64_t NumParts(const Shape& shape);
-// A6 holds of this shape: depth, parts and bytes of a tuple.
+// Checks A6 for a shape: depth, parts and bytes of a tuple.
 absl::Status CheckExtent(const Shape& shape);
-// The product of these sizes and 16 fits 64 bits. `what` names it in the message.
+// Checks that the product of these sizes and 16 fits 64 bits. `what` names the product in the message.
 absl::Status CheckProduct(absl::string_view constraint, absl::string_view what,
                           absl::Span<const int64_t> sizes);
 
-// The computation takes these parameters and gives this result.
+// Checks that the computation has these parameters and this result.
 absl::Status CheckCallee(absl::string_view constraint, absl::string_view role, const Computation& callee,
                          absl::Span<const Shape> parameters, const Shape& result);
 
-// Equal, or both floats: values of the one are rounded to the other, which compilers call mixed precision.
+// True if the types are equal, or both are floats: values of one are then rounded to the other (mixed
+// precision).
 bool SameUpToFloats(PrimitiveType a, PrimitiveType b);
-// The one float type that holds the values of both: the wider, f32 for different ones of one width.
+// The float type that holds the values of both: the wider one; f32 for two different types of one width.
 PrimitiveType CommonFloat(PrimitiveType a, PrimitiveType b);
-// SameShape, the types up to floats.
+// SameShape(found, expected), but with SameUpToFloats types.
 absl::Status CheckShapeUpToFloats(absl::string_view constraint, absl::string_view what, const Shape& found,
                                   const Shape& expected);
-// Whether the result may be given in another float type than the one that follows: elementwise ops, copies,
-// ops that move data, and reductions round then. Ops that hand values on (tuples, calls, loops, custom calls)
-// do not.
+// True if the declared result may have another float type than the inferred one. Elementwise ops, copies, ops
+// that move data, and reductions then round. Ops that hand values on (tuples, calls, loops, custom calls) may
+// not.
 bool MayRound(Opcode opcode);
 
-// CheckCallee, the types of parameters up to floats.
+// CheckCallee, but with parameter types up to floats.
 absl::Status CheckCalleeUpToFloats(absl::string_view constraint, absl::string_view role,
                                    const Computation& callee, absl::Span<const Shape> parameters,
                                    const Shape& result);
@@ -95,10 +93,10 @@ absl::Status CheckCalleeUpToFloats(absl::string_view constraint, absl::string_vi
 // up to floats.
 absl::Status CheckReducer(absl::string_view constraint, const Computation& reducer,
                           absl::Span<const PrimitiveType> types);
-// One addition, multiplication, maximum or minimum of the two parameters, whatever their type.
+// True for a single addition, multiplication, maximum or minimum of the two parameters, of any type.
 bool IsSimpleReducer(const Computation& reducer);
-// The types in which such a reducer of n accumulators computes: for each the common float of what it takes
-// and gives.
+// The types in which a reducer of n accumulators computes: for each, the common float of its parameter and
+// result.
 std::vector<PrimitiveType> AccumulatorTypes(const Computation& reducer, int n);
 
 // "{0,2}".

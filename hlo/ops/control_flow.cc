@@ -63,7 +63,7 @@ bool HasWidth(const Shape& shape, int64_t bytes) {
   return shape.IsArray() && ByteWidth(shape.element_type()) == bytes;
 }
 
-// C3 and C4: elements of 64 bits from two halves, or a half of them.
+// Checks C3 and C4: elements of 64 bits made from two halves, or one of the halves.
 absl::Status CheckHalves(const Instruction& call) {
   const bool combine = call.custom_call_target() == "X64Combine";
   const int64_t from = combine ? 4 : 8, to = combine ? 8 : 4;
@@ -79,7 +79,7 @@ absl::Status CheckHalves(const Instruction& call) {
                           : "32 bits per element, of an operand of 64 and equal sizes");
 }
 
-// C5.
+// Checks C5.
 absl::Status CheckTopK(const Instruction& call) {
   RETURN_IF_ERROR(CheckOperandCount(call, 1));
   const Shape& operand = call.operand(0)->shape();

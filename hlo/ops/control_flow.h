@@ -8,7 +8,7 @@
 //   C1 the body takes the value and gives one of its shape.
 //   C2 the condition takes the value and gives pred[].
 //
-// conditional: operands index and one per branch. Result: that of the branches.
+// conditional: operands index and one per branch. Result: the branches' result.
 //   C1 the index is pred[] for two branches, or s32[] for any number.
 //   C2 one operand per branch.
 //   C3 a branch takes its operand.
@@ -29,7 +29,7 @@
 
 namespace toroid {
 
-// Errors of all: kInvalidArgument naming the violated constraint.
+// Errors of all functions: kInvalidArgument, naming the violated constraint.
 absl::StatusOr<Shape> InferCallShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferFusionShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferWhileShape(const Instruction& instruction);

@@ -20,7 +20,7 @@ absl::Status CheckRoles(absl::string_view array, int rank, int64_t first, int64_
 
 int64_t DimOf(const Shape& shape, int64_t d) { return shape.dim(d); }
 
-// C1.
+// Checks C1.
 absl::Status CheckDimensionNumbers(const xla::ConvolutionDimensionNumbers& n, const Shape& lhs,
                                    const Shape& rhs) {
   const int spatial = n.input_spatial_dimensions_size();
@@ -38,7 +38,7 @@ absl::Status CheckDimensionNumbers(const xla::ConvolutionDimensionNumbers& n, co
                     AsSpan(n.output_spatial_dimensions()));
 }
 
-// C4 .. C6.
+// Checks C4 .. C6.
 absl::Status CheckGroupCounts(const xla::HloInstructionProto& attrs, int64_t batch, int64_t input_features,
                               int64_t kernel_features, int64_t output_features) {
   const int64_t feature_groups = attrs.feature_group_count(), batch_groups = attrs.batch_group_count();
@@ -60,7 +60,7 @@ absl::Status CheckGroupCounts(const xla::HloInstructionProto& attrs, int64_t bat
   return absl::OkStatus();
 }
 
-// C7; the type of the result.
+// Checks C7; returns the type of the result.
 absl::StatusOr<PrimitiveType> ResultType(const Instruction& instruction) {
   const PrimitiveType lhs = instruction.operand(0)->shape().element_type();
   const PrimitiveType rhs = instruction.operand(1)->shape().element_type();

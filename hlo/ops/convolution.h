@@ -3,7 +3,7 @@
 //   C1 every dimension of input, kernel and output has exactly one role; all have equally many
 //      spatial ones.
 //   C2 the window has one entry per spatial dimension, of the kernel's size there.
-//   C3 strides and dilations are >= 1, and nothing on the way to the output sizes overflows.
+//   C3 strides and dilations are >= 1, and no step of computing the output sizes overflows.
 //   C4 feature_group_count and batch_group_count are >= 1 (0: not given), at most one above 1.
 //   C5 input features = kernel input features * feature_group_count.
 //   C6 kernel output features are divisible by both counts, the input batch by batch_group_count.
@@ -19,7 +19,7 @@
 
 namespace toroid {
 
-// Errors: kInvalidArgument naming the violated constraint.
+// Errors: kInvalidArgument, naming the violated constraint.
 absl::StatusOr<Shape> InferConvolutionShape(const Instruction& instruction);
 
 }  // namespace toroid

@@ -50,7 +50,7 @@ absl::StatusOr<Shape> InferBroadcastShape(const Instruction& instruction) {
   RETURN_IF_ERROR(CheckEntries("dimensions", static_cast<int>(dimensions.size()), operand));
   absl::StatusOr<Shape> shape = GivenShape(instruction);
   if (!shape.ok()) {
-    // It follows where nothing is broadcast.
+    // The shape follows from the operand if no dimension is added.
     for (int i = 0; i < operand.rank(); ++i) {
       if (dimensions[i] != i) return shape;
     }

@@ -1,4 +1,4 @@
-// Ops that move elements without computing on them. Types are the same up to floats, as elementwise.h says.
+// Ops that move elements without computing on them. Types are equal up to floats (see elementwise.h).
 //
 // broadcast: result[.., i_dimensions[k], ..] = x[.., i_k, ..].
 //   C1 one distinct result dimension per operand dimension.
@@ -32,13 +32,13 @@
 //   C1 one entry per dimension.
 //   C2 the padding value is a scalar of the operand's type.
 //   C3 interior >= 0.
-//   C4 result sizes are >= 0, and nothing on the way to them, or 4 times a padding, overflows.
+//   C4 result sizes are >= 0, and neither a step of computing them nor 4 times a padding overflows.
 //
 // iota:
 //   C1 one dimension, in range (a scalar has none).
 //   C2 an array of integers, floats or complex numbers.
 //
-// identity: copy, opt-barrier, domain. The operand's shape, also of tuples and tokens.
+// identity: copy, opt-barrier, domain. Result: the operand's shape, tuples and tokens too.
 #ifndef TOROID_HLO_OPS_DATA_MOVEMENT_H_
 #define TOROID_HLO_OPS_DATA_MOVEMENT_H_
 
@@ -47,7 +47,7 @@
 
 namespace toroid {
 
-// Errors of all: kInvalidArgument naming the violated constraint.
+// Errors of all functions: kInvalidArgument, naming the violated constraint.
 absl::StatusOr<Shape> InferBroadcastShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferReshapeShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferBitcastShape(const Instruction& instruction);

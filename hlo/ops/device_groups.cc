@@ -136,7 +136,7 @@ absl::StatusOr<DeviceGroupSizes> CheckDeviceGroups(const xla::HloInstructionProt
     return CheckMesh(instruction.mesh_axes_replica_group_list());
   if (instruction.replica_groups_size() > 0) return CheckExplicit(instruction.replica_groups(), may_differ);
   const xla::CollectiveDeviceListProto& list = instruction.collective_device_list();
-  // Field 2 of 2024 and 2025: an iota, which wins.
+  // Files of 2024 and 2025 hold an iota in field 2; it takes precedence.
   const google::protobuf::UnknownFieldSet& unknown = list.GetReflection()->GetUnknownFields(list);
   for (int i = 0; i < unknown.field_count(); ++i) {
     const google::protobuf::UnknownField& field = unknown.field(i);

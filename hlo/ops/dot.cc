@@ -80,7 +80,7 @@ Dims DotDims(const Instruction& dot, const xla::DotDimensionNumbers& numbers, in
   return dims;
 }
 
-// The lhs dimensions whose sizes group_sizes may have before its last one.
+// The lhs dimensions whose sizes may be the leading sizes of group_sizes.
 Dims PrefixDimensions(const xla::DotDimensionNumbers& numbers, int lhs_rank, int64_t ragged) {
   Dims prefix;
   for (const int64_t b : numbers.lhs_batch_dimensions()) {
@@ -101,7 +101,7 @@ Dims PrefixDimensions(const xla::DotDimensionNumbers& numbers, int lhs_rank, int
   return prefix;
 }
 
-// C6; the rhs's group dimension, -1 for none.
+// Checks C5; returns the rhs's group dimension, -1 for none.
 absl::StatusOr<int64_t> GroupDimension(const xla::RaggedDotDimensionNumbers& ragged, const Shape& rhs,
                                        bool is_free) {
   const auto groups = AsSpan(ragged.rhs_group_dimensions());

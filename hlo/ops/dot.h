@@ -4,11 +4,11 @@
 //   C1 batch and contracting dimensions of an operand are distinct and in range.
 //   C2 they pair up, in equal numbers and of equal sizes.
 //   C3 operands and result are all complex, or none is.
-// Result dimensions of dot: batch (in the order of the list), lhs free, rhs free. Result type of all: as
-// given, else the lhs's.
+// Result dimensions of dot: batch (in the order of the list), lhs free, rhs free. Result type of all three:
+// as given, else the lhs's.
 //
-// ragged-dot: operands lhs, rhs, group_sizes. Result: with a ragged free dimension as dot without the group
-// dimension; with a ragged contracting one [g, batch, ..]; with a ragged batch one as dot.
+// ragged-dot: operands lhs, rhs, group_sizes. Result: for a ragged free dimension that of dot without the
+// group dimension; for a ragged contracting one [g, batch, ..]; for a ragged batch one that of dot.
 //   C4 exactly one ragged dimension, of the lhs.
 //   C5 one group dimension of the rhs, itself free, if the ragged dimension is free; else none.
 //   C6 group_sizes are integers [g], or [prefix.., g] where the prefix are the lhs batch dimensions
@@ -25,7 +25,7 @@
 
 namespace toroid {
 
-// Errors of all: kInvalidArgument naming the violated constraint.
+// Errors of all functions: kInvalidArgument, naming the violated constraint.
 absl::StatusOr<Shape> InferDotShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferRaggedDotShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferScaledDotShape(const Instruction& instruction);

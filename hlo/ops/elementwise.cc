@@ -22,7 +22,7 @@ int ClassOf(PrimitiveType type) {
   return IsComplex(type) ? kComplexNumber : 0;
 }
 
-// The types an opcode takes, and the constraint that says so.
+// The types that an opcode takes, and the constraint that states them.
 struct TypeRule {
   int classes;
   absl::string_view constraint;
@@ -77,8 +77,7 @@ TypeRule TypeRuleOf(Opcode opcode) {
     case Opcode::kStochasticConvert:
       return {kFloat, "C2", "floats"};
     default:
-      return {kFloat | kComplexNumber, "C6",
-              "floats or complex numbers"};  // Transcendental ones, real, imag.
+      return {kFloat | kComplexNumber, "C6", "floats or complex numbers"};  // Transcendental ops, real, imag.
   }
 }
 

@@ -1,6 +1,6 @@
 // Elementwise ops: result[i] = f(operands at i).
-// Where one type is asked for, different floats will do: the op computes in the common one (CommonFloat of
-// constraint.h), and so does every op for a result that is given in another float type (A5).
+// "One type" allows different floats: the op then computes in the common one (CommonFloat of constraint.h). A
+// result may also be declared with another float type than the inferred one (A5): the op then rounds.
 //
 // unary:
 //   C1 abs, sign take signed integers, floats or complex numbers.
@@ -30,14 +30,14 @@
 //
 // compare:
 //   C1 the direction is EQ, NE, GE, GT, LE or LT.
-//   C2 complex numbers are compared by EQ or NE alone.
+//   C2 complex numbers are compared only by EQ or NE.
 //   C3 both operands have one type and equal sizes.
 //   C4 the type is absent, or fits the operands: FLOAT (floats, complex), TOTALORDER (floats),
 //      SIGNED, UNSIGNED (pred too).
 // Result: pred.
 //
 // select:
-//   C1 the predicate is of type pred, and a scalar or of the branches' sizes.
+//   C1 the predicate has type pred, and is a scalar or has the branches' sizes.
 //   C2 both branches have one shape, an array's or a tuple's.
 //
 // clamp:
@@ -49,7 +49,7 @@
 //   C1 the result is an array of the operand's sizes.
 //
 // bitcast-convert:
-//   C1 pred becomes pred alone, complex numbers complex numbers alone; the result is an array.
+//   C1 pred becomes only pred, complex numbers only complex numbers; the result is an array.
 //   C2 the widths are equal, or one is a multiple k of the other: a wider operand gets a trailing
 //      dimension k, a narrower one has a trailing dimension k, which the result lacks.
 #ifndef TOROID_HLO_OPS_ELEMENTWISE_H_
@@ -60,7 +60,7 @@
 
 namespace toroid {
 
-// Errors of all: kInvalidArgument naming the violated constraint.
+// Errors of all functions: kInvalidArgument, naming the violated constraint.
 absl::StatusOr<Shape> InferUnaryShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferBinaryShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferCompareShape(const Instruction& instruction);

@@ -8,7 +8,7 @@
 namespace toroid {
 namespace {
 
-// Starts are the operands from `first` on, for an array of this rank.
+// Checks the starts, which are the operands from `first` on, of an array of this rank.
 absl::Status CheckStarts(const Instruction& instruction, int first, int rank) {
   const int count = instruction.num_operands() - first;
   if (count == 1 && instruction.operand(first)->shape().rank() == 1) {
@@ -41,7 +41,7 @@ struct IndexedWindow {
   int64_t index_vector_dim;
 };
 
-// C5 .. C9.
+// Checks C5 .. C9.
 absl::Status CheckDroppedDimensions(const IndexedWindow& w) {
   const int64_t rank = w.operand.rank();
   RETURN_IF_ERROR(CheckSortedDimensions("C5", "collapsed dimensions", w.collapsed, rank));
@@ -100,7 +100,7 @@ Dims BatchShape(const Shape& indices, int64_t index_vector_dim) {
   return dims;
 }
 
-// Operand dimensions that a window walks.
+// Operand dimensions along which a window extends.
 Dims WindowDimensions(const IndexedWindow& w) {
   Dims dims;
   for (int d = 0; d < w.operand.rank(); ++d) {
@@ -109,7 +109,7 @@ Dims WindowDimensions(const IndexedWindow& w) {
   return dims;
 }
 
-// One size per dimension of `operand`, none beyond it.
+// Checks that there is one size per dimension of `operand`, and none is larger than the dimension.
 absl::Status CheckSliceSizes(absl::string_view constraint, absl::Span<const int64_t> sizes,
                              const Shape& operand) {
   if (static_cast<int>(sizes.size()) != operand.rank()) {
@@ -124,7 +124,7 @@ absl::Status CheckSliceSizes(absl::string_view constraint, absl::Span<const int6
   return absl::OkStatus();
 }
 
-// C11 .. C14 of scatter.
+// Checks C11 .. C14 of scatter.
 absl::Status CheckUpdates(const IndexedWindow& w, const Shape& updates,
                           absl::Span<const int64_t> update_window) {
   RETURN_IF_ERROR(CheckSortedDimensions("C11", "update window dimensions", update_window, updates.rank()));

@@ -1,5 +1,5 @@
-// Ops that read and write at computed positions. Types are the same up to floats, as elementwise.h says;
-// scatter computes in those of its computation.
+// Ops that read and write at computed positions. Types are equal up to floats (see elementwise.h); scatter
+// computes in the types of its computation.
 //
 // dynamic-slice, dynamic-update-slice: operands x, (update,) s_0 .. s_rank-1.
 //   C1 the starts are integer scalars of one type, one per dimension; old form: one vector of them.
@@ -31,7 +31,7 @@
 //   C10 as many updates as arrays, n > 0.
 //   C11 update_window_dims are ascending and in range of the updates.
 //   C12 one update window dimension per operand dimension that is neither inserted nor batching; the
-//      rank of the updates is that number and the rank of the batch shape.
+//      rank of the updates is that number plus the rank of the batch shape.
 //   C13 the updates' other sizes are the batch shape.
 //   C14 no window size exceeds that of the operand.
 //   C15 all arrays have the sizes of the first, all updates those of the first.
@@ -45,7 +45,7 @@
 
 namespace toroid {
 
-// Errors of all: kInvalidArgument naming the violated constraint.
+// Errors of all functions: kInvalidArgument, naming the violated constraint.
 absl::StatusOr<Shape> InferDynamicSliceShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferDynamicUpdateSliceShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferGatherShape(const Instruction& instruction);

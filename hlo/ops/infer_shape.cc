@@ -17,7 +17,7 @@
 
 namespace toroid {
 
-// Every family has its function; one that lacks it is a link error that names it.
+// Declares the function of every family. A family without one is a link error that names it.
 #define HLO_OP(enumerator, name, arity, family, attributes, traits) \
   absl::StatusOr<Shape> Infer##family##Shape(const Instruction& instruction);
 #include "hlo/opcode.inc"
@@ -33,7 +33,7 @@ constexpr InferFunction kInfer[] = {
 #undef HLO_OP
 };
 
-// Fewest and most computations an opcode calls.
+// The least and the largest number of computations that an opcode calls.
 std::pair<int, int> CalledCount(Opcode opcode) {
   constexpr int kMany = 1 << 20;
   const uint64_t attributes = OpcodeAttributes(opcode);
@@ -61,7 +61,7 @@ absl::StatusOr<Shape> InferShape(const Instruction& instruction) {
     return Violates("A2", absl::StrCat("computations called by ", OpcodeName(opcode)), absl::StrCat(called),
                     called < fewest ? absl::StrCat("at least ", fewest) : absl::StrCat("at most ", most));
   }
-  // Elements of tuples were looked at where the tuple was made.
+  // Elements of tuples were checked when the tuple was made.
   for (const Instruction* operand : instruction.operands()) {
     for (const int64_t size : operand->shape().dims()) {
       if (size >= 0) continue;

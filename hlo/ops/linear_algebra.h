@@ -1,4 +1,4 @@
-// Normalization, Fourier transforms, linear algebra. Types of a normalization are the same up to floats.
+// Normalization, Fourier transforms, linear algebra. Types of a normalization are equal up to floats.
 //
 // batch-norm-training, batch-norm-inference, batch-norm-grad: operands x and vectors (scale, offset,
 // mean, variance). Results: training (y, mean, variance); inference y; grad (dx, dscale, doffset).
@@ -31,7 +31,7 @@
 
 namespace toroid {
 
-// Errors of all: kInvalidArgument naming the violated constraint.
+// Errors of all functions: kInvalidArgument, naming the violated constraint.
 absl::StatusOr<Shape> InferBatchNormTrainingShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferBatchNormInferenceShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferBatchNormGradShape(const Instruction& instruction);

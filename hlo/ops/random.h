@@ -10,7 +10,7 @@
 //
 // rng-bit-generator: Result: as given.
 //   C1 the algorithm is rng_default, rng_three_fry or rng_philox.
-//   C2 the state is u64[2], or u64[3] but for rng_three_fry.
+//   C2 the state is u64[2], or u64[3] except for rng_three_fry.
 //   C3 the result is (state, array of integers of 8 to 64 bits).
 #ifndef TOROID_HLO_OPS_RANDOM_H_
 #define TOROID_HLO_OPS_RANDOM_H_
@@ -20,7 +20,7 @@
 
 namespace toroid {
 
-// Errors of all: kInvalidArgument naming the violated constraint.
+// Errors of all functions: kInvalidArgument, naming the violated constraint.
 absl::StatusOr<Shape> InferRngShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferRngGetAndUpdateStateShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferRngBitGeneratorShape(const Instruction& instruction);

@@ -1,4 +1,4 @@
-// Folds with a called computation. Types are the same up to floats: a fold computes in those of its
+// Folds with a called computation. Types are equal up to floats: a fold computes in the types of its
 // computation.
 //
 // reduce, reduce-window: operands n arrays, then n initial values. Result: a tuple if n > 1.
@@ -13,12 +13,12 @@
 //
 // reduce-window:
 //   C5 one window entry per dimension, of size >= 1.
-//   C6 strides and dilations are >= 1, and nothing on the way to the result's sizes overflows.
+//   C6 strides and dilations are >= 1, and no step of computing the result's sizes overflows.
 //   C7 a window size times 16 fits 64 bits; so do the bytes of the padded array.
 //
 // select-and-scatter: operands operand, source, initial value. Result: the operand's shape.
 //   C1 one window entry per dimension, of size >= 1.
-//   C2 strides are >= 1, dilations 1, and nothing on the way to the number of windows overflows.
+//   C2 strides are >= 1, dilations 1, and no step of computing the number of windows overflows.
 //   C3 a window size times 16 fits 64 bits; so do the bytes of the padded array.
 //   C4 the source has one element per window, of the operand's type.
 //   C5 the initial value is a scalar of the operand's type.
@@ -46,7 +46,7 @@
 
 namespace toroid {
 
-// Errors of all: kInvalidArgument naming the violated constraint.
+// Errors of all functions: kInvalidArgument, naming the violated constraint.
 absl::StatusOr<Shape> InferReduceShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferReduceWindowShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferSelectAndScatterShape(const Instruction& instruction);

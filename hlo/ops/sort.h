@@ -15,7 +15,7 @@
 
 namespace toroid {
 
-// Errors of both: kInvalidArgument naming the violated constraint.
+// Errors of both: kInvalidArgument, naming the violated constraint.
 absl::StatusOr<Shape> InferSortShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferTopKShape(const Instruction& instruction);
 

@@ -29,7 +29,7 @@ absl::StatusOr<Shape> InferConstantShape(const Instruction& instruction) {
   ASSIGN_OR_RETURN(Shape given, GivenShape(instruction));
   if (!instruction.attrs().has_literal()) return given;
   const xla::LiteralProto& proto = instruction.attrs().literal();
-  // A shape without data is how dumps leave large constants out.
+  // Dumps omit large constants: they keep only the shape.
   const absl::StatusOr<Literal> literal = Literal::FromProto(proto);
   if (!literal.ok()) {
     xla::LiteralProto shape_only;
@@ -48,7 +48,7 @@ absl::StatusOr<Shape> InferTupleShape(const Instruction& instruction) {
   for (const Instruction* operand : instruction.operands()) {
     elements.push_back(operand->shape());
     parts += NumParts(operand->shape());
-    if (parts > kMaxTupleParts) break;  // A6; copying more of them would only cost memory.
+    if (parts > kMaxTupleParts) break;  // Violates A6: copying more elements would only cost memory.
   }
   return Shape::Tuple(std::move(elements));
 }

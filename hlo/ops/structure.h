@@ -28,7 +28,7 @@
 
 namespace toroid {
 
-// Errors of all: kInvalidArgument naming the violated constraint.
+// Errors of all functions: kInvalidArgument, naming the violated constraint.
 absl::StatusOr<Shape> InferParameterShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferConstantShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferTupleShape(const Instruction& instruction);

@@ -13,7 +13,7 @@ absl::Status CheckToken(const Instruction& instruction, int operand) {
                     Shape::Token());
 }
 
-// (data, u32[], token): what is in flight between send or recv and their ends.
+// Checks a state (data, u32[], token) between send or recv and its done.
 absl::Status CheckTransferState(absl::string_view constraint, absl::string_view what, const Shape& state) {
   const auto parts = state.tuple_shapes();
   if (state.IsTuple() && parts.size() == 3 && SameShape(parts[1], Shape(xla::U32, {})) &&
@@ -23,7 +23,7 @@ absl::Status CheckTransferState(absl::string_view constraint, absl::string_view 
   return Violates(constraint, what, state.ToString(), "(data, u32[], token[])");
 }
 
-// C1 and C2 of the later asynchronous forms; the result in the state.
+// Checks C1 and C2 of async-update and async-done; returns the result in the state.
 absl::StatusOr<Shape> ResultOfAsyncState(const Instruction& instruction) {
   const Shape& state = instruction.operand(0)->shape();
   if (!state.IsTuple() || state.tuple_shapes().size() < 2 || !state.tuple_shape(0).IsTuple()) {

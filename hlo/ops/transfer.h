@@ -5,7 +5,7 @@
 //   C2 the result is (data, token).
 // outfeed: operands data, token. Result: token.
 //   C1 operand 1 is a token.
-//   C2 outfeed_shape, where given, is the shape of the data.
+//   C2 outfeed_shape, if given, is the shape of the data.
 //
 // send: operands data, token. Result: (data, u32[], token).
 //   C1 operand 1 is a token.
@@ -25,11 +25,11 @@
 //   C3 the result is ((operands), its result, ..).
 // async-update, async-done: Results: the state; element 1 of it.
 //   C1 operand 0 is a state ((operands), result, ..).
-//   C2 the wrapped computation, where named, gives that result.
+//   C2 the wrapped computation, if named, has that result.
 //
 // get-dimension-size: Result: s32[].
 //   C1 one dimension, in range.
-// set-dimension-size: Result: operand 0, the dimension dynamic or as given.
+// set-dimension-size: Result: operand 0's shape, with the dimension dynamic or as given.
 //   C1 one dimension, in range.
 //   C2 operand 1 is s32[].
 // dynamic-reshape: operands x and sizes. Result: as given.
@@ -44,7 +44,7 @@
 
 namespace toroid {
 
-// Errors of all: kInvalidArgument naming the violated constraint.
+// Errors of all functions: kInvalidArgument, naming the violated constraint.
 absl::StatusOr<Shape> InferInfeedShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferOutfeedShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferSendShape(const Instruction& instruction);

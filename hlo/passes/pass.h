@@ -93,7 +93,7 @@ struct NamedPass {
   std::unique_ptr<Pass> (*make)();
   std::unique_ptr<Pass> (*make_with)(int64_t number) =
       nullptr;  // For NAME:NUMBER; null if the pass takes no number.
-  // Collectives may come out fewer, smaller or of another kind: programs are compared behind the pass.
+  // The pass may remove collectives, shrink them or change their kind; candidates are compared after it.
   bool changes_what_is_sent = false;
 };
 

@@ -1,7 +1,7 @@
-// What most files of the project include, directly or through `hlo/ir`: outside libraries, and the code that
-// protoc makes of the wire format. Compiled once, by //tools/cc:common_headers. A header belongs here if it
-// is costly and some quarter of the files reach it; headers of the project's own do not, since a change of
-// one would compile all anew.
+// Headers that most files include, directly or through `hlo/ir`: those of outside libraries, and the code that
+// protoc makes from the wire format. They are compiled once, by //tools/cc:common_headers. A header belongs here
+// if it is slow to compile and about a quarter of the files reach it. The project's own headers do not belong
+// here, since a change in one would recompile everything.
 #include <algorithm>
 #include <array>
 #include <cmath>

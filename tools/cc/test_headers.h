@@ -1,4 +1,4 @@
-// What most tests include. Compiled once, by //tools/cc:test_headers.
+// Headers that most tests include. They are compiled once, by //tools/cc:test_headers.
 #include <random>
 
 #include "gmock/gmock.h"

@@ -37,7 +37,7 @@ TEST(ConstantIntegerTest, OfNothingElse) {
   EXPECT_EQ(IntegersOfRoot("ROOT p = s32[2] parameter(0)"), std::nullopt);
   EXPECT_EQ(IntegersOfRoot("ROOT c = f32[2] constant({1, 2})"), std::nullopt);
   EXPECT_EQ(IntegersOfRoot("ROOT c = u64[] constant(18446744073709551615)"), std::nullopt);
-  // Columns of rows are not in row-major order one behind the other.
+  // Only one dimension may have more than one element.
   EXPECT_EQ(IntegersOfRoot(
                 "c = s32[2,2] constant({{1, 2}, {3, 4}})\nROOT s = s32[2,1] slice(c), slice={[0:2], [1:2]}"),
             std::nullopt);

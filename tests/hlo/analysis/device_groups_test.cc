@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The bodies of an entry with a reducer add.
+// A module with the reducer `add` and this entry body.
 std::string Text(const std::string& header, const std::string& body) {
   return absl::StrCat("HloModule m", header,
                       "\nadd { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
@@ -26,7 +26,7 @@ std::string Text(const std::string& header, const std::string& body) {
                       body, "\n}\n");
 }
 
-// The module as a compiler leaves it: a proto, without a device assignment.
+// The module as compilers write it: a proto, without a device assignment.
 std::unique_ptr<Module> AsProto(const std::string& text) {
   HloFile file = ReadHlo(text).value();
   file.module->mutable_proto()->clear_device_assignment();
@@ -104,7 +104,7 @@ TEST(DeviceGroupsTest, WhatNothingTellsIsSaidToBeUnknown) {
               HasSubstr("of unknown size in 2: the module names no number of devices"));
   const auto json = nlohmann::json::parse(ModuleStatsJson(stats, {"HloProto", false}));
   EXPECT_EQ(json["collectives"]["all-reduce"]["unknown_groups"], 2);
-  // Replica ids under a channel stand for all partitions of those replicas.
+  // Under a channel, a replica id means all partitions of the replica.
   EXPECT_THAT(Sizes(*AsProto(Text(
                   "", "  y = f32[8] all-reduce(x), replica_groups={{0,1}}, channel_id=1, to_apply=add"))),
               ElementsAre("unknown"));

@@ -1,6 +1,6 @@
 // BUILD: size = "small"
 // BUILD: data = ["//tests/corpus:jax", "//tests/corpus:full_size"]
-// What statistics say of small modules, by hand, and of the corpus, by its sums.
+// Statistics of small modules, computed by hand, and of the corpus, by its sums.
 #include "hlo/analysis/module_stats.h"
 
 #include <string>

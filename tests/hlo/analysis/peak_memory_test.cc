@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Which arrays share memory, what must stay, and the most that is held at a time.
+// Which arrays share memory, how long they are live, and the peak.
 #include "hlo/analysis/peak_memory.h"
 
 #include <string>
@@ -23,7 +23,7 @@ std::unique_ptr<Module> Program(absl::string_view body, absl::string_view others
   return *std::move(module);
 }
 
-// In arrays f32[1000], of 4 kB.
+// In units of f32[1000], 4 kB.
 int64_t Arrays(absl::string_view body, absl::string_view others = "", absl::string_view header = "") {
   const int64_t bytes = ComputePeakMemory(*Program(body, others, header)).bytes;
   EXPECT_LT(bytes % 4000, 100) << "scalars aside";
@@ -35,7 +35,7 @@ TEST(PeakMemoryTest, ElementwiseResultsTakeThePlaceOfWhatDies) {
   EXPECT_EQ(Arrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) z = f32[1000] sine(y) "
                    "ROOT w = f32[1000] add(y, z)"),
             3);
-  // Another size, or other elements than those at its place, need room of their own.
+  // A result of another size, or one that does not read its place's elements first, needs its own buffer.
   EXPECT_EQ(
       Arrays(
           "x = f32[1000] parameter(0) y = f32[1000] negate(x) ROOT z = f32[1000] reverse(y), dimensions={0}"),
@@ -47,13 +47,13 @@ TEST(PeakMemoryTest, NamesTakeNoMemory) {
       Arrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) t = (f32[1000], f32[1000]) tuple(x, y) "
              "b = (f32[1000], f32[1000]) opt-barrier(t) ROOT e = f32[1000] get-tuple-element(b), index=1"),
       2);
-  // Dimensions of one element come and go where the array lies; others move.
+  // Adding and dropping unit dimensions is in place; other reshapes move the array.
   EXPECT_EQ(Arrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) a = f32[1,1000,1] reshape(y) "
                    "b = f32[1,1000,1] sine(a) ROOT c = f32[1000,1] reshape(b)"),
             2);
   EXPECT_EQ(Arrays("x = f32[1000] parameter(0) y = f32[10,100] reshape(x) ROOT z = f32[10,100] add(y, y)"),
             2);
-  // A tuple keeps no element that nobody takes.
+  // A tuple does not keep an unused element alive.
   EXPECT_EQ(Arrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) z = f32[1000] sine(x) "
                    "t = (f32[1000], f32[1000]) tuple(y, z) e = f32[1000] get-tuple-element(t), index=0 "
                    "f = f32[1000] reverse(e), dimensions={0} g = f32[1000] reverse(f), dimensions={0} "
@@ -94,7 +94,7 @@ condition {
 })";
 
 TEST(PeakMemoryTest, TheStateOfALoopCountsOnce) {
-  // x, the state in y's place, and what the body holds beside it: y and z.
+  // x, the state in y's buffer, and the body's own values: y and z.
   EXPECT_EQ(
       Arrays(
           "x = f32[1000] parameter(0) y = f32[1000] negate(x) z = s32[] constant(0) "

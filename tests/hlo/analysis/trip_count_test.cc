@@ -1,4 +1,4 @@
-// How often loops run, as far as the program says.
+// How often loops run, as far as the program shows.
 #include "hlo/analysis/trip_count.h"
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace toroid {
 namespace {
 
-// A loop over (counter, bound, step, x) whose condition and body are given.
+// A loop over (counter, bound, step, x) with this condition and body.
 std::unique_ptr<Module> Loop(absl::string_view compare, absl::string_view step, int64_t first, int64_t bound,
                              absl::string_view type = "s32") {
   return ParseModule(absl::Substitute(R"(HloModule m

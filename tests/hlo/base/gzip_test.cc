@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Compressed files: in and out, damage, nesting.
+// Compressed files: reading, writing, damage, nesting.
 #include "hlo/base/gzip.h"
 
 #include <cstdlib>
@@ -60,14 +60,15 @@ TEST(GzipTest, EveryCutIsReported) {
 
 TEST(GzipTest, EveryFlippedBitOfDataAndCheckIsReported) {
   const std::string whole = Gzip(Numbers(300)).value();
-  for (size_t at = 10; at < whole.size(); ++at) {  // Behind the header, whose time and system mean nothing.
+  for (size_t at = 10; at < whole.size();
+       ++at) {  // After the header, whose time and system fields are ignored.
     std::string damaged = whole;
     damaged[at] ^= 4;
     EXPECT_THAT(Gunzip(damaged), StatusIs(absl::StatusCode::kInvalidArgument)) << at;
   }
 }
 
-// The size in the trailer is a hint only: one that lies is an error, not an allocation.
+// The size in the trailer is only a hint: a wrong one is an error, and does not cause an allocation.
 TEST(GzipTest, ALieAboutTheSizeIsAnError) {
   std::string lie(kHello);
   lie.replace(21, 4, "\xff\xff\xff\x7f");
@@ -113,7 +114,7 @@ TEST(GzipTest, NestingIsFollowedThreeDeep) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("cut: the gzip data")));
 }
 
-// Each layer multiplies by up to 1032: 100 MB of zeros take 300 bytes in two layers.
+// Each layer may expand by up to 1032: 100 MB of zeros take 300 bytes in two layers.
 TEST(GzipTest, NestedDataHoldsNoMoreThanOneLayerMay) {
   const std::string one = Gzip(std::string(100 << 20, '\0')).value(), two = Gzip(one).value();
   ASSERT_LT(two.size(), 2000u);
@@ -125,7 +126,7 @@ TEST(GzipTest, NestedDataHoldsNoMoreThanOneLayerMay) {
     EXPECT_THAT(ReadInput(Path("bomb")), StatusIs(absl::StatusCode::kResourceExhausted,
                                                   HasSubstr("bomb: inside other gzip data: the gzip data")));
   }
-  // Small files may hold much, and data that do not shrink twice any amount.
+  // A small file may expand to some size, and data that do not shrink twice to any size.
   ASSERT_OK(WriteFile(Path("small"), Gzip(Gzip(std::string(64 << 10, '\0')).value()).value()));
   EXPECT_OK(ReadInput(Path("small")));
   ASSERT_OK(WriteFile(Path("numbers"), Gzip(Gzip(Numbers(100000)).value()).value()));

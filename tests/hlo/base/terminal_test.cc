@@ -1,4 +1,4 @@
-// Texts that fit.
+// Texts cut to a width.
 #include "hlo/base/terminal.h"
 
 #include <cstdlib>

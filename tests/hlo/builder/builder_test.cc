@@ -78,7 +78,7 @@ TEST(BuilderTest, AnnotationsAreSpelledAsCompilersDo) {
   EXPECT_EQ(ShardingOf(b.Shard(parameter(), {"y", {}, {}})),
             "{devices=[4,1,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}");
   EXPECT_EQ(ShardingOf(b.Shard(parameter(), {{}, {}, {}})), "{replicated}");
-  // Other values pass through a custom call.
+  // Values other than parameters pass through a custom call.
   Value x = b.Negate(parameter());
   Value split = b.Split(x, 0, 8);
   EXPECT_EQ(split->opcode(), Opcode::kCustomCall);

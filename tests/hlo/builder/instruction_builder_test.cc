@@ -156,7 +156,7 @@ TEST(InstructionBuilderTest, OpsThatChangeNothingAreTheirOperand) {
   EXPECT_EQ(b.IntScalar(2), b.IntScalar(2));
   EXPECT_EQ(module.entry(), nullptr);
   EXPECT_EQ(b.computation()->size(), 2);
-  // But not if they are wrong.
+  // Invalid ones are errors.
   b.Transpose(x, {0});
   EXPECT_THAT(b.status(), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("transpose")));
 }

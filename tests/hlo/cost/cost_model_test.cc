@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Costs in one unit.
+// Costs, in the time in which a link carries a byte.
 #include "hlo/cost/cost_model.h"
 
 #include "gmock/gmock.h"

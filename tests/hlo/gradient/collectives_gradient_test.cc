@@ -1,6 +1,6 @@
 // BUILD: size = "small"
 // BUILD: data = ["//tests/corpus:jax"]
-// Gradients through manual regions, on simulated devices, beside finite differences.
+// Gradients through manual regions, on simulated devices, compared with finite differences.
 #include <cmath>
 #include <random>
 #include <string>
@@ -26,8 +26,8 @@ using ::testing::HasSubstr;
 
 constexpr double kStep = 1e-5;
 
-// x lies in four parts, w on all devices, v in two parts, each on two devices. `$region` computes r f64[2,4]
-// of a = part of x, b = w, c = part of v; `q` of all of it is the same on all devices.
+// x is in four parts, w on all devices, v in two parts, each on two devices. `$region` computes r f64[2,4]
+// from a = part of x, b = w, c = part of v; q, computed from all of r, is the same on all devices.
 constexpr char kProgram[] = R"(HloModule region, num_partitions=4
 add { p = f64[] parameter(0)  q = f64[] parameter(1)  ROOT s = f64[] add(p, q) }
 max { p = f64[] parameter(0)  q = f64[] parameter(1)  ROOT s = f64[] maximum(p, q) }
@@ -135,7 +135,7 @@ TEST(CollectivesGradientTest, RegionsHaveTheGradientsOfFiniteDifferences) {
   }
 }
 
-// A product of matrices by passing parts around a ring, in a loop: as JAX wrote it.
+// A matrix product that passes parts around a ring, in a loop, as written by JAX.
 TEST(CollectivesGradientTest, ALoopOfPermutesHasTheGradientOfTheProduct) {
   ASSERT_OK_AND_ASSIGN(HloFile file, ReadHloFile("tests/corpus/jax/manual_ring_matmul.gspmd.snapshot.pb"));
   ASSERT_OK_AND_ASSIGN(const std::vector<Literal> arguments, file.Arguments());
@@ -143,7 +143,7 @@ TEST(CollectivesGradientTest, ALoopOfPermutesHasTheGradientOfTheProduct) {
   Computation* entry = module.entry();
   InstructionBuilder b(entry);
   const Value product = b.Flatten(entry->root())[0];
-  // sum(product * product) / 2: by x it is product * w', by w x' * product.
+  // Of sum(product * product) / 2, the derivative by x is product * w', by w x' * product.
   b.Finish(b.MultiplyNumber(b.Sum(b.Multiply(product, product), {0, 1}), 0.5));
   ASSERT_OK(b.status());
   ASSERT_OK_AND_ASSIGN(const auto gradient, GradientModule(module, {0, 1}, GradientOptions()));

@@ -6,10 +6,10 @@
 namespace toroid {
 namespace {
 
-// Sizes of consecutive groups, which may end before or behind the dimension.
+// Sizes of consecutive groups, which may end before or beyond the end of the dimension.
 Value GroupSizes(GradientCase& c, int64_t groups) { return c.Indices({groups}, 0, 3); }
 
-// Which of lhs's free, contracting or batch dimension is cut into groups; dimensions in any order.
+// A ragged-dot: lhs's free, contracting or batch dimension is cut into groups; dimensions are in any order.
 Value RaggedDot(GradientCase& c) {
   const int64_t groups = c.Int(1, 3), b = c.Int(1, 2), m = c.Int(1, 5), k = c.Int(1, 5), n = c.Int(1, 3);
   const int64_t mode = c.Int(0, 2);  // Free, contracting, batch.
@@ -64,7 +64,7 @@ xla::Window RandomWindow(GradientCase& c, const Dims& dims, bool dilated, int64_
   return window;
 }
 
-// Windows of padding alone hold the initial value: of a product 1.
+// A window of only padding yields the initial value; for a product that is 1.
 Value FoldWindows(GradientCase& c, Opcode reducer) {
   const Dims dims = c.RandomDims(1, 2, 6);
   xla::HloInstructionProto* attrs = c.b.NewAttrs();
@@ -102,7 +102,7 @@ Value SelectAndScatter(GradientCase& c) {
                 {stays, c.b.ReducerComputation(Opcode::kAdd, xla::F64)});
 }
 
-// A value, the index where it stands, and the sum of another array.
+// A maximum, its index, and the sum of another array.
 Value ArgMax(GradientCase& c) {
   const Dims dims = c.RandomDims(1, 3);
   const bool largest = c.Coin();
@@ -123,7 +123,7 @@ Value ArgMax(GradientCase& c) {
                     {init, c.b.IntScalar(0), c.Variable({})}, order, reducer);
 }
 
-// The smallest square, by a reducer of more than one op.
+// The element with the smallest square, by a reducer of more than one op.
 Value Choice(GradientCase& c) {
   InstructionBuilder inner = c.b.InNewComputation("nearest");
   const Value a = inner.Parameter(Shape(xla::F64, {}), "a"), b = inner.Parameter(Shape(xla::F64, {}), "b");
@@ -188,7 +188,7 @@ Value Fusion(GradientCase& c) {
                 {fused});
 }
 
-// One array takes the newest, one adds.
+// In one array the last update wins, in the other updates are added.
 Value Scatters(GradientCase& c) {
   const int64_t rows = c.Int(1, 4), width = c.Int(1, 3), n = c.Int(0, 4);
   xla::HloInstructionProto* attrs = c.b.NewAttrs();

@@ -29,7 +29,7 @@ Value Dot(GradientCase& c) {
   return c.b.Dot(x, c.Coin() ? c.Variable(rhs, -2, 2, type) : c.Constant(rhs, -2, 2, type), numbers);
 }
 
-// Strides, dilations of both operands, padding, reversal, groups of features or of the batch.
+// A convolution with strides, dilations of both operands, padding, reversal, and feature or batch groups.
 Value Convolution(GradientCase& c) {
   const int64_t rank = c.Int(1, 2), feature_groups = c.Coin() ? c.Int(1, 2) : 1;
   const int64_t batch_groups = feature_groups == 1 && c.Coin() ? 2 : 1;
@@ -86,7 +86,7 @@ Value ReduceWindow(GradientCase& c, Opcode reducer) {
   xla::Window window;
   for (const int64_t n : dims) {
     xla::WindowDimension* dim = window.add_dimensions();
-    // A window of padding alone has no maximum.
+    // A window of only padding has no maximum.
     dim->set_size(c.Int(dilated ? 1 : 2, 3));
     dim->set_stride(c.Int(1, 2));
     dim->set_base_dilation(dilated ? c.Int(1, 2) : 1);
@@ -118,8 +118,7 @@ Value Fft(GradientCase& c) {
     case xla::RFFT:
       return c.b.Op(Opcode::kFft, Shape(xla::C128, dims(n / 2 + 1)), {c.Variable(dims(n))}, attrs);
     case xla::IRFFT: {
-      // Of a real result: the other half is determined, and its sum with the first half is what is
-      // transformed.
+      // The result is real: half of the coefficients determines the other half.
       Value z = c.Variable(dims(n / 2 + 1), -2, 2, xla::C128);
       return c.b.Op(Opcode::kFft, Shape(xla::F64, dims(n)), {z}, attrs);
     }
@@ -128,7 +127,7 @@ Value Fft(GradientCase& c) {
   }
 }
 
-// A well-conditioned triangle: what is not on the diagonal is small.
+// A well-conditioned triangular matrix: elements off the diagonal are small.
 Value Triangle(GradientCase& c, int64_t n) {
   const Value diagonal =
       c.b.Select(c.b.Compare(c.b.Iota(xla::S32, {2, n, n}, 1), c.b.Iota(xla::S32, {2, n, n}, 2), "EQ"),
@@ -142,7 +141,7 @@ Value Cholesky(GradientCase& c) {
   attrs->mutable_cholesky_options()->set_lower(c.Coin());
   const Value a = Triangle(c, n);
   const Value l = c.b.Op(Opcode::kCholesky, a->shape(), {a}, attrs);
-  // The other triangle holds nothing in particular.
+  // The other triangle holds arbitrary values.
   const absl::string_view part = attrs->cholesky_options().lower() ? "GE" : "LE";
   const Value row = c.b.Iota(xla::S32, {2, n, n}, 1), column = c.b.Iota(xla::S32, {2, n, n}, 2);
   return c.b.Select(c.b.Compare(row, column, part), l, c.b.FullLike(l, 0));

@@ -6,10 +6,10 @@ namespace {
 struct Range {
   Opcode opcode;
   double low, high;
-  bool complex = false;  // Holomorphic there: complex numbers too.
+  bool complex = false;  // Holomorphic in the range: complex numbers too.
 };
 
-// Where each op is smooth.
+// For each op, a range in which it is smooth.
 const Range kUnary[] = {
     {Opcode::kNegate, -2, 2, true},
     {Opcode::kExp, -2, 2, true},

@@ -1,6 +1,6 @@
 // BUILD: size = "medium"
-// Every op's gradient beside finite differences: along a random direction d the derivative is
-// (f(x + h d) - f(x - h d)) / 2h, and the gradient says Re(sum of gradient * d).
+// Compares every op's gradient with finite differences: along a random direction d the derivative is (f(x + h
+// d) - f(x - h d)) / 2h; by the gradient it is Re(sum of gradient * d).
 #include <cmath>
 #include <utility>
 
@@ -95,7 +95,7 @@ void CheckAll(const std::vector<GradientKind>& kinds) {
       Check(kind, static_cast<uint64_t>(i) + 1);
       const int failures =
           ::testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count();
-      if (std::exchange(before, failures) != failures) break;  // The next kind.
+      if (std::exchange(before, failures) != failures) break;  // Go on to the next kind.
     }
   }
 }

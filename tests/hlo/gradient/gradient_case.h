@@ -30,13 +30,13 @@ class GradientCase {
   Dims RandomDims(int least, int most, int64_t largest = 4);
   std::vector<int64_t> Permutation(int64_t n);
 
-  // A parameter by which derivatives are taken, its elements between `low` and `high`.
+  // A parameter to differentiate by, with elements between `low` and `high`.
   Value Variable(absl::Span<const int64_t> dims, double low = -2, double high = 2,
                  PrimitiveType type = xla::F64);
   // The same, constant.
   Value Constant(absl::Span<const int64_t> dims, double low = -2, double high = 2,
                  PrimitiveType type = xla::F64);
-  // s32, some out of bounds.
+  // s32 indices, some out of bounds.
   Value Indices(absl::Span<const int64_t> dims, int64_t low, int64_t high);
   Value Predicates(absl::Span<const int64_t> dims);
 
@@ -58,11 +58,11 @@ class GradientCase {
 struct GradientKind {
   std::string name;
   std::function<Value(GradientCase&)> make;
-  double step = 1e-5;       // Of the finite difference.
-  double tolerance = 1e-6;  // Relative, above 1.
+  double step = 1e-5;       // Step h of the finite difference.
+  double tolerance = 1e-6;  // Absolute below 1, relative above.
 };
 
-// One for each op that has a gradient, some with several forms of it.
+// The cases: at least one for each op that has a gradient.
 std::vector<GradientKind> ElementwiseKinds();
 std::vector<GradientKind> MovementKinds();
 std::vector<GradientKind> ContractionKinds();

@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// What differentiation keeps, refuses, and leaves out.
+// Single rules of differentiation: what is kept, rejected and left out.
 #include "hlo/gradient/gradient.h"
 
 #include "gmock/gmock.h"
@@ -88,7 +88,7 @@ TEST(GradientTest, NothingFlowsThroughWhatIsStopped) {
 
 TEST(GradientTest, TheCallersRuleWins) {
   const auto module = MakeModule("x = f32[] parameter(0) y = f32[] floor(x) ROOT z = f32[] multiply(y, y)");
-  GradientOptions options;  // Straight through.
+  GradientOptions options;  // A straight-through estimator.
   options.custom[module->entry()->instruction(1)] = [](Pullback& p) {
     p.Add(0, p.cotangent());
     return absl::OkStatus();
@@ -98,7 +98,7 @@ TEST(GradientTest, TheCallersRuleWins) {
   EXPECT_EQ(ToText(result.element(1)), "4");
 }
 
-// tanh(x w), summed with the result of a scan over layers: everything a policy may keep.
+// tanh(x w), added to the result of a scan over layers: has every kind of value that a policy may keep.
 constexpr char kBody[] = R"(
   body { s = (s32[], f32[4,4], f32[4,4]) parameter(0)
    i = s32[] get-tuple-element(s), index=0

@@ -1,7 +1,7 @@
 // BUILD: size = "medium"
 // BUILD: data = ["//tests/corpus:jax"]
-// Gradients beside those that JAX recorded: of programs that return a loss and its gradients only the loss is
-// kept, and differentiated again.
+// Compares gradients with JAX's. From a recorded program that returns a loss and its gradients, only the loss
+// is kept, and it is differentiated again.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -19,7 +19,7 @@
 namespace toroid {
 namespace {
 
-// Of an array's largest value.
+// Relative to an array's largest value.
 constexpr double kTolerance = 2e-5;
 
 void ExpectNear(const Literal& actual, const Literal& expected) {

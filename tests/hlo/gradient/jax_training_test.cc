@@ -1,7 +1,7 @@
 // BUILD: size = "medium"
 // BUILD: data = ["//tests/corpus:jax"]
-// Training steps that JAX recorded, with Toroid's gradients in place of JAX's: the gradients agree, and so
-// does what the optimizer makes of them.
+// Training steps recorded from JAX, with Toroid's gradients in place of JAX's: the gradients agree, and so do
+// the updated weights.
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -25,7 +25,7 @@
 namespace toroid {
 namespace {
 
-// Of an array's largest value.
+// Relative to an array's largest value.
 constexpr double kTolerance = 5e-5;
 
 void ExpectNear(const Literal& actual, const Literal& expected, const std::string& what) {
@@ -48,7 +48,7 @@ bool IsBackward(const Instruction& op) {
   return op.metadata() != nullptr && absl::StrContains(op.metadata()->op_name(), "transpose(jvp");
 }
 
-// The one value of JAX's backward pass from which `updated` follows by what the optimizer does.
+// The value of JAX's backward pass from which the optimizer computes `updated`.
 const Instruction* GradientBehind(const Instruction& updated) {
   const Instruction* found = nullptr;
   std::vector<const Instruction*> todo = {&updated};
@@ -71,8 +71,8 @@ struct Step {
   HloFile file;
   std::vector<Literal> arguments;
   Literal recorded;
-  std::vector<int64_t> parameters;      // That are trained: parameter i becomes result i + 1.
-  std::vector<Instruction*> gradients;  // JAX's, of each.
+  std::vector<int64_t> parameters;      // The trained parameters: parameter i becomes result i + 1.
+  std::vector<Instruction*> gradients;  // JAX's gradient of each.
 };
 
 absl::StatusOr<Step> ReadStep(absl::string_view name) {
@@ -98,7 +98,7 @@ struct Program {
 
 class JaxTrainingTest : public ::testing::TestWithParam<Program> {};
 
-// JAX's gradients, as the module computes them itself.
+// JAX's gradients, computed by the original module.
 absl::StatusOr<Literal> JaxGradients(absl::string_view name) {
   ASSIGN_OR_RETURN(Step step, ReadStep(name));
   Module& module = *step.file.module;
@@ -108,7 +108,7 @@ absl::StatusOr<Literal> JaxGradients(absl::string_view name) {
   return RunSingle(module, step.arguments);
 }
 
-// The step with Toroid's gradients in the place of JAX's; they are its last results.
+// The step with Toroid's gradients in place of JAX's; they are its last results.
 absl::StatusOr<Step> StepOfOwnGradients(absl::string_view name, bool recomputes) {
   ASSIGN_OR_RETURN(Step step, ReadStep(name));
   Module& module = *step.file.module;

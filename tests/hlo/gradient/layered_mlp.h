@@ -1,4 +1,4 @@
-// A residual network of two-matrix layers, to try on it what is kept for its backward pass.
+// A residual network of two-matrix layers, for tests of rematerialization.
 #ifndef TOROID_TESTS_HLO_GRADIENT_LAYERED_MLP_H_
 #define TOROID_TESTS_HLO_GRADIENT_LAYERED_MLP_H_
 
@@ -18,8 +18,8 @@ struct LayeredMlpSizes {
   int64_t tokens, model, hidden;
 };
 
-// x[k+1] = x[k] + tanh(swish(x[k] a[k]) b[k]); the loss is the sum of the last one's exponentials. The ops of
-// layer k are named "layer_k/..."; tokens are split over the devices.
+// x[k+1] = x[k] + tanh(swish(x[k] a[k]) b[k]); the loss is the sum of exp of the last x. The ops of layer k
+// are named "layer_k/..."; tokens are split over the devices.
 struct LayeredMlp {
   LayeredMlp(int layers, const LayeredMlpSizes& sizes, int64_t devices = 1);
 
@@ -32,10 +32,10 @@ struct LayeredMlp {
   Value loss;
 };
 
-// Small numbers around 0, times `scale`, for all parameters.
+// Arguments for all parameters: small numbers around 0, times `scale`.
 std::vector<Literal> SmallArguments(const Module& module, float scale);
 
-// Whether a step computes this op a second time.
+// True if `op` computes a value of the forward pass a second time.
 bool IsComputedAgain(const Instruction& op);
 
 }  // namespace toroid

@@ -1,6 +1,6 @@
 // BUILD: size = "small"
-// What is kept under a memory limit: it fits, values stay, more memory never takes more time, and what cannot
-// fit says so.
+// FitMemory: the step fits the limit, its values stay, more memory never costs more time, and an unreachable
+// limit is an error.
 #include "hlo/gradient/memory_fit.h"
 
 #include <cmath>
@@ -33,7 +33,7 @@ absl::StatusOr<MemoryFitted> Fit(const LayeredMlp& mlp, const MemoryFit& fit, Gr
                    options);
 }
 
-// Flops of what is computed again.
+// Flops of recomputation.
 int64_t FlopsAgain(const Module& module) {
   int64_t flops = 0;
   for (const auto& op : module.entry()->instructions()) {
@@ -83,7 +83,7 @@ TEST(MemoryFitTest, EveryLimitIsKeptAndMoreMemoryTakesLessTime) {
 }
 
 TEST(MemoryFitTest, RulesOfTheCallersOwnReadTheirValuesInEveryTrial) {
-  // Each relu's derivative is told from another value than its operand.
+  // The derivative of each relu is computed from another value than its operand.
   const auto step = [](int64_t limit) -> absl::StatusOr<std::unique_ptr<Module>> {
     Builder b("relus");
     const Value weight = b.Parameter(Shape(xla::F32, {1000}), "weight");
@@ -142,7 +142,7 @@ TEST(MemoryFitTest, ALimitThatCannotBeMetSaysTheLeast) {
   EXPECT_THAT(status.message(),
               HasSubstr("do not fit into 1000 bytes whatever is computed again: the least is "));
   EXPECT_EQ(options.keep, nullptr);
-  // The least that is named can be had.
+  // The smallest limit that the error names can be met.
   const std::string message(status.message());
   const std::string after = message.substr(message.find("the least is ") + 13);
   GradientOptions least;
@@ -150,7 +150,7 @@ TEST(MemoryFitTest, ALimitThatCannotBeMetSaysTheLeast) {
 }
 
 TEST(MemoryFitTest, CostsDecideWhatComesBackFirst) {
-  // Of two values of the same size the dearer one is kept, whichever it is.
+  // Of two equally large values, the one that takes longer to compute is kept.
   for (const Opcode dear : {Opcode::kSin, Opcode::kCos}) {
     Builder b("two");
     const Value x = b.Parameter(Shape(xla::F32, {1000}), "x");
@@ -201,7 +201,7 @@ TEST(MemoryFitTest, WhatTheCallerMeasuresAndKeepsHolds) {
   EXPECT_THAT(Fit(mlp, fit, &options).status().message(), HasSubstr("no scale"));
 }
 
-// Layers in a loop: what its trips write down is chosen too.
+// Layers in a loop: the values that its trips record are chosen too.
 TEST(MemoryFitTest, ValuesOfLoopsBodiesCountOncePerTrip) {
   Builder b("scan");
   const Value x = b.Parameter(Shape(xla::F32, {64, 16}), "x"),

@@ -13,7 +13,7 @@ Value DynamicSlice(GradientCase& c) {
     sizes.push_back(c.Int(1, n));
     starts.push_back(c.Indices({}, -1, n));
   }
-  // Twice: one adds to what the other gave.
+  // Twice, so that one cotangent is added to the other.
   const Value first = c.b.DynamicSlice(x, starts, sizes);
   return c.Coin() ? first
                   : c.b.Add(first, c.b.DynamicSlice(x, std::vector<Value>(starts.size(), c.Indices({}, 0, 1)),
@@ -31,7 +31,7 @@ Value DynamicUpdateSlice(GradientCase& c) {
   return c.b.DynamicUpdateSlice(x, c.Variable(sizes), starts);
 }
 
-// Slices of an array of rank 2 or 3, at indices of which some need clamping; sometimes with a batch
+// Slices of an array of rank 2 or 3, at indices, some of which need clamping; sometimes with a batch
 // dimension.
 Value Gather(GradientCase& c) {
   const bool batched = c.Coin();
@@ -150,7 +150,7 @@ std::vector<GradientKind> MovementKinds() {
          for (const int64_t n : x->shape().dims()) {
            interior.push_back(c.Int(0, 2));
            low.push_back(c.Int(-1, 2));
-           // What is left has at least no negative size.
+           // The rest must not have a negative size.
            high.push_back(c.Int(std::max<int64_t>(-1, -(n - 1) * (interior.back() + 1) - 1 - low.back()), 2));
          }
          return c.b.Pad(x, c.Variable({}), low, high, interior);

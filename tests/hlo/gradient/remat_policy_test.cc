@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// What policies keep, what they compute again, and when.
+// Rematerialization policies: what is kept, what is recomputed, and when.
 #include "hlo/gradient/remat_policy.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ int Count(const Computation& computation, Opcode opcode) {
                                         [&](const auto& op) { return op->opcode() == opcode; }));
 }
 
-// By index: what the instruction depends on.
+// By index: true for instructions that `instruction` depends on.
 std::vector<bool> Ancestors(const Instruction& op) {
   std::vector<bool> is_one(op.computation()->size(), false);
   is_one[op.index()] = true;
@@ -102,7 +102,7 @@ TEST(RematPolicyTest, ContractionsAreRepeatedByLayersAndNotByDots) {
   const int once = Count(*StepWith(Nothing, 4)->entry(), Opcode::kDot);
   EXPECT_EQ(Count(*StepWith(Dots, 4)->entry(), Opcode::kDot), once);
   EXPECT_EQ(Count(*StepWith(DotsInLayers, 4)->entry(), Opcode::kDot), once);
-  // Two in each layer; none in the head, whose exponentials are kept too.
+  // Two in each layer, none in the head, which keeps its exponentials.
   EXPECT_EQ(Count(*StepWith(Layers, 4)->entry(), Opcode::kDot), once + 2 * 4);
   EXPECT_EQ(Count(*StepWith(Scopes, 4)->entry(), Opcode::kDot), once + 2 * 4);
   EXPECT_EQ(Count(*StepWith(Layers, 4)->entry(), Opcode::kExp), 1);
@@ -126,7 +126,7 @@ TEST(RematPolicyTest, ALayerIsComputedAgainAfterTheBackwardPassOfTheNext) {
           of_next += needed[other->index()] ? 1 : 0;
         }
       }
-      // The two through which cotangents flow; those of weights may run at any time.
+      // The two dots on the path of the cotangents; those for weights may run at any time.
       EXPECT_EQ(of_next, layer == 3 ? 0 : 2) << op->Path();
     }
     EXPECT_EQ(repeated, 8);
@@ -140,7 +140,7 @@ TEST(RematPolicyTest, PeakMemoryGrowsByLayersInputsAlone) {
   const auto [tokens, model, hidden_size] = kSizes;
   const int64_t input = tokens * model * 4, hidden = tokens * hidden_size * 4,
                 weights = 2 * 2 * model * hidden_size * 4;
-  // Weights and their gradients are there in any case. Kept of a layer: its input, hidden values, tanh.
+  // Weights and their gradients are always held. A layer keeps its input, hidden values and tanh.
   EXPECT_GE(peak(Nothing, 12) - peak(Nothing, 6), 6 * (weights + 2 * hidden));
   EXPECT_LE(peak(Layers, 12) - peak(Layers, 6), 6 * (weights + input));
   EXPECT_LE(peak(Scopes, 12) - peak(Scopes, 6), 6 * (weights + input));
@@ -163,7 +163,7 @@ TEST(RematPolicyTest, WhereNothingIsComputedAgainThereIsNoBarrier) {
   EXPECT_EQ(CountNeeded(*step->entry(), Opcode::kOptimizationBarrier), 0) << PrintModule(*step);
 }
 
-// Two layers share a mask that depends on neither, and each has noise of its own.
+// Two layers share a mask that depends on neither; each has its own noise.
 TEST(RematPolicyTest, WhatTwoLayersShareIsKeptAndWhatOneUsesIsItsOwn) {
   Builder b("shared");
   const Value first = b.Parameter(Shape(xla::F32, {8}), "x"),

@@ -92,7 +92,7 @@ Value BatchNorm(GradientCase& c, bool training) {
                 {x, scale, offset}, attrs);
 }
 
-// A layer with all that comes together: normalization, softmax, several uses of a value.
+// A layer that combines normalization, softmax and several uses of a value.
 Value Attention(GradientCase& c) {
   InstructionBuilder& b = c.b;
   const int64_t n = c.Int(2, 4), d = c.Int(1, 3);

@@ -83,14 +83,14 @@ TEST(FileTest, WritingGivesEveryFieldBack) {
     const std::string bytes = ReadCorpusFile(path);
     ASSERT_OK_AND_ASSIGN(const HloFile file, ReadHlo(bytes));
     ASSERT_OK_AND_ASSIGN(const std::string written, SerializeHlo(file, Format::kContainer));
-    // Same messages, unknown fields included; and the same wire but for the order of fields.
+    // The same messages, unknown fields included; the same bytes except for the order of fields.
     EXPECT_EQ(Difference(ModuleOf(file.container, bytes), ModuleOf(file.container, written)), "");
     EXPECT_EQ(bytes.size(), written.size());
   }
 }
 
 TEST(FileTest, MapEntriesAreWrittenInOneOrder) {
-  // Protobuf's maps iterate in an order of their own, another one in each map.
+  // Every protobuf map iterates in an order of its own.
   std::string attributes;
   for (int i = 0; i < 40; ++i) absl::StrAppend(&attributes, i > 0 ? "," : "", "key", i, "=\"", i, "\"");
   const std::string text =
@@ -118,7 +118,8 @@ TEST(FileTest, ArgumentsAndResultOfSnapshotsFitTheEntry) {
   }
 }
 
-// Drops what means the same as its absence: empty messages but shardings, and all-false dynamic flags.
+// Drops fields that mean the same as their absence: empty messages (except shardings) and all-false dynamic
+// flags.
 void DropEmpty(google::protobuf::Message* message) {
   if (auto* shape = dynamic_cast<xla::ShapeProto*>(message)) {
     bool dynamic = false;
@@ -144,8 +145,8 @@ void DropEmpty(google::protobuf::Message* message) {
   }
 }
 
-// What HLO text keeps of a module, with ids made comparable: instruction and computation ids by position,
-// empty messages dropped.
+// The parts of a module that HLO text keeps, made comparable: ids are positions, and empty messages are
+// dropped.
 void Canonicalize(xla::HloModuleProto* module) {
   std::map<int64_t, int64_t> computations;
   for (int c = 0; c < module->computations_size(); ++c) computations[module->computations(c).id()] = c;
@@ -164,7 +165,7 @@ void Canonicalize(xla::HloModuleProto* module) {
       for (int64_t& id : *instruction.mutable_called_computation_ids()) id = computations[id];
       instruction.clear_original_value();  // Provenance, not in text.
       if (instruction.opcode() != "topk") instruction.clear_largest();
-      // All default is as good as absent.
+      // A message of defaults means the same as none.
       bool precise = false;
       for (const int p : instruction.precision_config().operand_precision()) precise |= p != 0;
       if (!precise) instruction.mutable_precision_config()->clear_operand_precision();
@@ -199,11 +200,11 @@ TEST(FileTest, ProtoTextAndJsonReadBackTheSame) {
     ASSERT_OK_AND_ASSIGN(const HloFile file, ReadHloFile(path));
     ASSERT_OK_AND_ASSIGN(const std::string binary, SerializeHlo(file, Format::kContainer));
     xla::HloModuleProto expected = ModuleOf(file.container, binary);
-    expected.DiscardUnknownFields();  // They have no spelling there.
+    expected.DiscardUnknownFields();  // Text has no spelling for them.
     for (const Format format : {Format::kProtoText, Format::kJson}) {
       ASSERT_OK_AND_ASSIGN(const std::string text, SerializeHlo(file, format));
       const absl::StatusOr<HloFile> back = ReadHlo(text);
-      // The protobuf text form prints unknown fields by number, which cannot be read.
+      // The protobuf text form prints unknown fields by number, which it cannot read.
       if (!back.ok() && format == Format::kProtoText) {
         EXPECT_THAT(back, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("Expected identifier")));
         continue;
@@ -303,7 +304,7 @@ TEST(FileTest, FormatsFollowTheOutputName) {
   EXPECT_THAT(FormatOfName("x.txt"), IsOkAndHolds(Format::kHloText));
   EXPECT_THAT(FormatOfName("x.pbtxt"), IsOkAndHolds(Format::kProtoText));
   EXPECT_THAT(FormatOfName("x.json"), IsOkAndHolds(Format::kJson));
-  // What is inside a compressed file.
+  // The name inside .gz decides.
   EXPECT_THAT(FormatOfName("x.snapshot.pb.gz"), IsOkAndHolds(Format::kSnapshot));
   EXPECT_THAT(FormatOfName("x.hlo.gz"), IsOkAndHolds(Format::kHloText));
   EXPECT_THAT(FormatOfName("x.json.gz"), IsOkAndHolds(Format::kJson));
@@ -314,7 +315,7 @@ TEST(FileTest, NamesThatSayNoFormatAreRefused) {
     EXPECT_THAT(FormatOfName(name), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(".pbtxt")))
         << name;
   }
-  // What is no regular file needs no name.
+  // A path that is no regular file needs no extension.
   const std::string pipe = std::string(::testing::TempDir()) + "/pipe_without_suffix";
   unlink(pipe.c_str());
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
@@ -354,7 +355,7 @@ TEST(FileTest, FilesAreReplacedWholeOrNotAtAll) {
   ASSERT_EQ(stat("/dev/null", &info), 0);
   EXPECT_TRUE(S_ISCHR(info.st_mode));
   EXPECT_THAT(WriteFile(folder + "/none/out", "four"), StatusIs(absl::StatusCode::kNotFound));
-  // A link stays a link.
+  // A symbolic link stays a link.
   const std::string link = folder + "/link";
   unlink(link.c_str());
   ASSERT_EQ(symlink("out", link.c_str()), 0);

@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// What section 15 of the format's description shows: the long form.
+// The long form, as in section 15 of the format's description.
 constexpr char kExample[] =
     R"(HloModule affine, entry_computation_layout={(f32[8,4]{1,0}, f32[4,6]{1,0}, f32[6]{0})->f32[8]{0}}, num_partitions=2
 
@@ -190,7 +190,7 @@ TEST(HloTextTest, EveryAttributeVerifiesAndPrintsBackUnchanged) {
     EXPECT_OK(VerifyModule(*module));
     ASSERT_OK_AND_ASSIGN(const auto again, ParseModule(PrintModule(*module)));
     EXPECT_EQ(PrintModule(*again), PrintModule(*module));
-    // Whatever the next line begins with is no part of the attributes.
+    // The next line does not belong to the attributes, whatever it begins with.
     for (const std::string next :
          {"_1", "x.1", "x40", "T", "T3", "e5", "E", "S", "D.1", "f32", "mesh", "inf"}) {
       ASSERT_OK_AND_ASSIGN(const auto longer,

@@ -64,7 +64,7 @@ TEST(JsonScanTest, NestingIsBounded) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("more than 200 deep at byte 600")));
 }
 
-// Protobuf's parser keeps hundreds of bytes for each bracket that is open in a repeated field.
+// Protobuf's parser takes hundreds of bytes for each open bracket in a repeated field.
 TEST(JsonScanTest, FilesOfOpenBracketsAreRefusedBeforeTheyAreParsed) {
   EXPECT_THAT(ReadHlo("{\"computations\":" + Repeat("[", 1 << 20)),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("nest more than 200 deep")));
@@ -86,11 +86,11 @@ TEST(JsonScanTest, ZerosKeepTheirSign) {
     EXPECT_THAT(printed, HasSubstr("constant({-0, 1})"));
     EXPECT_THAT(printed, HasSubstr("constant(-0)"));
     EXPECT_THAT(printed, HasSubstr("constant({(0, -0)})"));
-    json = absl::StrReplaceAll(json, {{"-0.0", "-0"}});  // As other writers spell it.
+    json = absl::StrReplaceAll(json, {{"-0.0", "-0"}});  // Other writers spell it so.
   }
 }
 
-// Tuples are what nests deepest in a module; protobuf writes JSON of about 60 messages inside each other.
+// Tuples nest deepest in a module; protobuf writes JSON of up to about 60 nested messages.
 TEST(JsonScanTest, DeepShapesAreRead) {
   std::string shape = "f32[]";
   for (int i = 0; i < 50; ++i) shape = "(" + shape + ")";

@@ -117,7 +117,7 @@ TEST(LiteralTextTest, HugeShapesWithLittleTextCostLittle) {
   EXPECT_EQ(Print(empty), "{}");
 }
 
-// Random bit patterns of every float type come back to the bit.
+// Random bit patterns of every float type are read back exactly.
 TEST(LiteralTextTest, RandomFloatBitsSurvive) {
   std::mt19937_64 random(7);
   for (const PrimitiveType type :

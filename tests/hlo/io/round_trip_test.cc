@@ -1,6 +1,6 @@
 // BUILD: size = "medium"
 // BUILD: data = ["//tests/corpus:hlo_text"]
-// Modules through every format and back: the same text each time.
+// Modules written in every format and read back have the same text.
 #include <string>
 #include <vector>
 
@@ -62,7 +62,7 @@ TEST(RoundTripTest, ScheduledModulesKeepTheirOrder) {
   ASSERT_OK_AND_ASSIGN(const std::string bytes, SerializeHlo(file, Format::kContainer));
   xla::HloProto proto;
   ASSERT_TRUE(proto.ParseFromString(bytes));
-  // The bodies of fusions are not scheduled.
+  // Fusion bodies are not scheduled.
   xla::HloModuleProto& module = *proto.mutable_hlo_module();
   ASSERT_EQ(module.schedule().sequences_size(), 1);
   ASSERT_EQ(module.schedule().sequences().begin()->first, module.entry_computation_id());
@@ -70,7 +70,7 @@ TEST(RoundTripTest, ScheduledModulesKeepTheirOrder) {
   EXPECT_EQ(PrintModule(*again.module, options), text);
   EXPECT_THAT(SerializeHlo(again, Format::kContainer), IsOkAndHolds(bytes));
 
-  // A schedule may differ from the list, and be told in the low halves of the ids.
+  // A schedule may differ from the list, and may hold only the low 32 bits of the ids.
   auto& ids = *(*module.mutable_schedule()->mutable_sequences())[module.entry_computation_id()]
                    .mutable_instruction_ids();
   std::swap(ids[1], ids[2]);
@@ -79,7 +79,7 @@ TEST(RoundTripTest, ScheduledModulesKeepTheirOrder) {
   ASSERT_THAT(text, testing::HasSubstr(b + a));
   ASSERT_OK_AND_ASSIGN(const HloFile other, ReadHlo(proto.SerializeAsString()));
   EXPECT_THAT(PrintModule(*other.module, options), testing::HasSubstr(a + b));
-  // One that runs a use before its operand is not followed.
+  // A schedule that runs a user before its operand is ignored.
   std::swap(ids[0], ids[1]);
   ASSERT_OK_AND_ASSIGN(const HloFile illegal, ReadHlo(proto.SerializeAsString()));
   EXPECT_EQ(PrintModule(*illegal.module, options), text);

@@ -135,7 +135,7 @@ struct TileForm {
   const char* tiles;
 };
 
-// Shardy's own conversion, over the mesh ["p"=2, "q"=3, "r"=4].
+// Expected values are from Shardy's own conversion, over the mesh ["p"=2, "q"=3, "r"=4].
 const TileForm kTileForms[] = {
     {R"([{"p"}, {"q"}])", 2, "{devices=[2,3,4]<=[24] last_tile_dim_replicate}"},
     {R"([{"r"}, {}])", 2, "{devices=[4,1,6]<=[6,4]T(1,0) last_tile_dim_replicate}"},

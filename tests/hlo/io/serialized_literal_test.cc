@@ -24,7 +24,7 @@ std::string Serialized(const Literal& literal) {
   return bytes;
 }
 
-// What follows the size and the shape.
+// The bytes after the size and the shape.
 std::string Elements(const Literal& literal) {
   const std::string bytes = Serialized(literal);
   return bytes.substr(8 + static_cast<unsigned char>(bytes[0]));
@@ -106,7 +106,7 @@ TEST(SerializedLiteralTest, DamagedBytesAreErrors) {
       TakeSerializedLiteral(&left).IgnoreError();
     }
   }
-  // A few bytes do not ask for gigabytes.
+  // A few bytes must not cause an allocation of gigabytes.
   std::string large;
   const std::string shape = ParseShape("f32[1000000,1000000]")->ToProto().SerializeAsString();
   large = std::string(1, static_cast<char>(shape.size())) + std::string(7, '\0') + shape;

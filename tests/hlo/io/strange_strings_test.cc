@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Strings of any bytes in any place: an error or a module, never a crash.
+// Strings of any bytes in any field: an error or a module, never a crash.
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,7 +42,7 @@ xla::HloModuleProto SmallModule() {
   return module;
 }
 
-// Sets the n-th string of the message and those inside it; false if there are fewer.
+// Sets the n-th string in the message, nested ones counted; false if there are fewer.
 bool SetString(Message* message, const std::string& value, int* n) {
   const Reflection* reflection = message->GetReflection();
   std::vector<const FieldDescriptor*> fields;
@@ -130,7 +130,7 @@ TEST(StrangeStringsTest, InEveryStringFieldOfAProto) {
   EXPECT_GT(fields, 500);
 }
 
-// Whatever instructions, computations and the module are called, the text reads back.
+// The text reads back for any names of instructions, computations and the module.
 TEST(StrangeStringsTest, NamesBecomeReadableText) {
   const google::protobuf::LogSilencer silencer;
   for (const std::string& value : StrangeStrings()) {
@@ -171,7 +171,7 @@ TEST(StrangeStringsTest, StringsOfAnyBytesStayInText) {
     EXPECT_EQ(OpName(file), value);
     ASSERT_OK_AND_ASSIGN(const HloFile back, ReadHlo(PrintModule(*file.module)));
     EXPECT_EQ(OpName(back), value);
-    // Protos hold UTF-8 only, and say where it is not.
+    // Protos hold only UTF-8; the error names the place of other bytes.
     const absl::StatusOr<std::string> binary = SerializeHlo(file, Format::kContainer);
     if (binary.ok()) {
       ASSERT_OK_AND_ASSIGN(const HloFile from_binary, ReadHlo(*binary));

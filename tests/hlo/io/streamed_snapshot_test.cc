@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Unoptimized snapshots: as one message, and with the arguments behind it.
+// Unoptimized snapshots: as one message, and with the arguments streamed behind it.
 #include <string>
 
 #include "hlo/io/container.h"
@@ -68,7 +68,7 @@ TEST(StreamedSnapshotTest, ItIsReadAsTheMessageWouldBe) {
   ASSERT_OK_AND_ASSIGN(const std::vector<Literal> expected, Snapshot().Arguments());
   EXPECT_EQ(arguments, expected);
   EXPECT_EQ(file.unoptimized->partitions(1).arguments(0).f32s(0), 2.5f);
-  // And written as it was.
+  // It is written in the same form.
   EXPECT_THAT(SerializeHlo(file, Format::kContainer), IsOkAndHolds(Streamed()));
 }
 

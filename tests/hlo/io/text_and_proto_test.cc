@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// What stands in HLO text stands in protos, and the other way round.
+// HLO text and protos hold the same facts.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -33,7 +33,7 @@ std::string ToText(const xla::HloModuleProto& proto) {
   return file.ok() ? PrintModule(*file->module) : file.status().ToString();
 }
 
-// Protos of modules have no field for the two numbers but those of the device assignment.
+// Protos have no field for the two numbers outside the device assignment.
 TEST(TextAndProtoTest, ReplicasAndPartitionsAreInTheDeviceAssignment) {
   const std::string text =
       "HloModule m, entry_computation_layout={()->u32[]}, replica_count=2, num_partitions=3\n\n"
@@ -44,7 +44,7 @@ TEST(TextAndProtoTest, ReplicasAndPartitionsAreInTheDeviceAssignment) {
   EXPECT_THAT(proto.device_assignment().computation_devices(1).replica_device_ids(),
               testing::ElementsAre(1, 4));
   EXPECT_EQ(ToText(proto), text);
-  // One that does not count up stays.
+  // An assignment that is not the identity stays.
   xla::HloModuleProto other = proto;
   other.mutable_device_assignment()->mutable_computation_devices(1)->set_replica_device_ids(0, 5);
   other.mutable_device_assignment()->mutable_computation_devices(2)->set_replica_device_ids(1, 1);
@@ -52,12 +52,12 @@ TEST(TextAndProtoTest, ReplicasAndPartitionsAreInTheDeviceAssignment) {
   EXPECT_THAT(assigned, HasSubstr("toroid.device_assignment={[2,3]0,5,2,3,4,1}"));
   EXPECT_EQ(ToProto(assigned).device_assignment().SerializeAsString(),
             other.device_assignment().SerializeAsString());
-  // Numbers beyond any mesh get no list.
+  // Numbers larger than any mesh get no list.
   EXPECT_FALSE(ToProto("HloModule m, num_partitions=1000000000000\nENTRY main { ROOT r = u32[] constant(1) }")
                    .has_device_assignment());
 }
 
-// Ids of one, two and three bytes, and replicas whose ids differ in that.
+// Ids of one, two and three bytes, also within one replica.
 TEST(TextAndProtoTest, EveryDeviceOfEveryReplicaIsAssigned) {
   for (const int64_t replicas : {1, 2, 3, 150}) {
     for (const int64_t partitions : {1, 2, 127, 128, 129, 5461, 16385}) {

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What is read behind an instruction and what is printed for it; null: the same.
+// The text read behind an instruction, and the text printed for it; null: the same.
 void ExpectAttributes(absl::string_view instruction, const std::vector<TextSpelling>& attributes) {
   for (const TextSpelling& attribute : attributes) {
     const absl::string_view printed = attribute.printed == nullptr ? attribute.text : attribute.printed;
@@ -35,7 +35,7 @@ TEST(TextAttributesTest, OfEveryInstruction) {
         R"(scheduling_name="s" stack_frame_id=4 profile_type={1} metadata_payload="p"})"},
        {R"(metadata={source_line=3, op_name="b", op_type="a"})",
         R"(metadata={op_type="a" op_name="b" source_line=3})"},
-       // Items of older text, and later ones, are stepped over.
+       // Items of older and newer writers are ignored.
        {R"(metadata={op_name="b" preserve_layout=true creation_pass_id=4 foo={a b} bar="x"})",
         R"(metadata={op_name="b"})"},
        {"metadata={}", ""},
@@ -49,7 +49,7 @@ TEST(TextAttributesTest, OfEveryInstruction) {
        {"statistics={visualizing_index=0,flops=1.5,bytes=8}"},
        {"statistics={visualizing_index=1,flops=-1e+30}"},
        {"outer_dimension_partitions={0,2}", ""}});
-  // Where an array came from: read over, see docs/design_notes.md.
+  // The origin of an array is ignored: see docs/design_notes.md.
   ExpectAttributes("f32[8]{0} negate(v)", {{R"(origin={{"a"}})", ""},
                                            {R"(origin={{"a" {1,0}}})", ""},
                                            {R"(origin={({"a"}, {"b" {1}})})", ""},
@@ -95,7 +95,7 @@ TEST(TextAttributesTest, DefaultsAreNotPrinted) {
   });
 }
 
-// What hlo_text_test.cc has not got already.
+// Instructions that hlo_text_test.cc does not have.
 TEST(TextAttributesTest, OfOpcodes) {
   ExpectSpellings(std::vector<TextSpelling>{
       {"f32[8,4]{1,0} broadcast(s), dimensions={}"},
@@ -103,7 +103,7 @@ TEST(TextAttributesTest, OfOpcodes) {
       {"f32[32]{0} reshape(x), inferred_dimension=0"},
       {"f32[8,4]{1,0} map(x, x), dimensions={0,1}, to_apply=add_f32"},
       {"pred[8]{0} equal-to(v, v)", "pred[8]{0} compare(v, v), direction=EQ"},
-      // Structured sparsity of 2025 is read over.
+      // Structured sparsity of 2025 is ignored.
       {"f32[8,4] dot(x, sq), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sparsity=L.1@2:4",
        "f32[8,4]{1,0} dot(x, sq), lhs_contracting_dims={1}, rhs_contracting_dims={0}"},
       {"f32[8,4]{1,0} convolution(x, sq), dim_labels=bf_io->bf, convolution_kind=wgrad, "
@@ -221,7 +221,7 @@ TEST(TextAttributesTest, AsynchronousForms) {
     EXPECT_EQ(PrintModule(*ParseModule(printed).value()), printed);
     return printed.substr(printed.find("neg {"));
   };
-  // The opcode itself; what is repeated behind the start is read over.
+  // The async opcode itself; attributes repeated after the start are ignored.
   const std::string plain = entry(
       "s = ((f32[8]), f32[8], u32[]) async-start(v), calls=neg, async_execution_thread=\"q\" "
       "u = ((f32[8]), f32[8], u32[]) async-update(s), calls=neg, async_group_id=3 "
@@ -229,7 +229,7 @@ TEST(TextAttributesTest, AsynchronousForms) {
   EXPECT_THAT(plain, HasSubstr("async-start(v), calls=neg, async_execution_thread=\"q\"\n"));
   EXPECT_THAT(plain, HasSubstr("async-update(s)"));
   EXPECT_THAT(plain, HasSubstr("ROOT d = f32[8]{0} async-done(u)"));
-  // Sugar for any opcode; its attributes stand on the start.
+  // The OP-start form of any opcode; the start has its attributes.
   const std::string sugar = entry(
       "s = ((f32[8]), f32[4], u32[]) slice-start(v), slice={[0:8:2]}, metadata={op_name=\"m\"} "
       "ROOT d = f32[4] slice-done(s)");

@@ -24,7 +24,7 @@ std::string RespelledModule(absl::string_view text) {
   return printed;
 }
 
-// The header of a module with these attributes, without what is always there.
+// The printed header of a module with these attributes, without the constant parts.
 std::string RespelledHeader(absl::string_view attributes, absl::string_view tables = "") {
   const std::string printed =
       RespelledModule(absl::StrCat("HloModule m", attributes, "\n", tables,
@@ -63,7 +63,7 @@ TEST(TextGrammarTest, ANameOfAModuleMayEndInAColon) {
       kOne);
 }
 
-// The entry's instructions as they are printed, one a line.
+// The entry's instructions as printed, one per line.
 std::string RespelledBody(absl::string_view body) {
   const std::string printed = RespelledModule(absl::StrCat("ENTRY e {\n", body, "\n}\n"));
   const size_t begin = printed.find("ENTRY e {\n");
@@ -88,7 +88,7 @@ TEST(TextGrammarTest, ParametersAndConstantsStandAmongOperands) {
 TEST(TextGrammarTest, OneValueStandsForAllElements) {
   EXPECT_EQ(RespelledBody("ROOT c = s32[2,2] constant(7)"),
             "\nROOT c = s32[2,2]{1,0} constant({ { 7, 7 }, { 7, 7 } })");
-  // A large one is a broadcast, so that a line of text takes no memory.
+  // A large one becomes a broadcast, so that a line of text takes little memory.
   EXPECT_EQ(RespelledBody("ROOT c = f32[100000,100000] constant(-inf), metadata={op_name=\"n\"}"),
             "\nconstant = f32[] constant(-inf)\n"
             "ROOT c = f32[100000,100000]{1,0} broadcast(constant), dimensions={}, metadata={op_name=\"n\"}");
@@ -146,7 +146,7 @@ TEST(TextGrammarTest, HeaderAttributes) {
         ", frontend_attributes={a.b-c=\"x\\\"y\",xla.sdy.meshes={m = #sdy.mesh<[\"x\"=4]>}}"}) {
     EXPECT_EQ(RespelledHeader(same), same);
   }
-  // Any order; defaults are not printed; unknown ones and the origins are stepped over.
+  // Attributes in any order; defaults are not printed; unknown ones and origins are ignored.
   EXPECT_EQ(RespelledHeader(", num_partitions=4, replica_count=2, is_scheduled=true"),
             ", is_scheduled=true, replica_count=2, num_partitions=4");
   EXPECT_EQ(RespelledHeader(
@@ -182,7 +182,7 @@ TEST(TextGrammarTest, StackFrameTables) {
       "function_name_id=1 line=3 end_line=4 column=1 end_column=2}\n\nStackFrames\n1 {file_location_id=1 "
       "parent_frame_id=1}\n2 {file_location_id=1 parent_frame_id=2}";
   EXPECT_EQ(RespelledHeader("", tables + "\n"), tables);
-  // Older text has no ends; empty tables.
+  // Older text has no end positions; tables may be empty.
   EXPECT_THAT(RespelledHeader("",
                               "FileNames\n1 \"a\"\nFunctionNames\n1 \"f\"\nFileLocations\n1 {file_name_id=1 "
                               "function_name_id=1 line=3}\nStackFrames\n1 {file_location_id=1}\n"),
@@ -235,7 +235,7 @@ TEST(TextGrammarTest, Shapes) {
     EXPECT_THAT(RespelledModule(absl::StrCat("ENTRY e { ROOT a = ", shape, " parameter(0) }")),
                 HasSubstr(absl::StrCat("ROOT a = ", shape, " parameter(0)")));
   }
-  // Obsolete attributes are stepped over; blanks do not matter.
+  // Obsolete attributes are ignored; blanks do not matter.
   for (const char* shape : {"f32[16,4]{1,0:D(D,C)T(8,128)}", "f32[16,4]{1,0:T(8,128)#(u32)*(u32)}",
                             "f32[16,4]{1,0:T(8,128)P(f32[2]{0})}", "f32[ 16 , 4 ]{1, 0 : T(8 , 128)}"}) {
     EXPECT_THAT(RespelledModule(absl::StrCat("ENTRY e { ROOT a = ", shape, " parameter(0) }")),
@@ -311,7 +311,7 @@ TEST(TextGrammarTest, Literals) {
   });
 }
 
-// 9 digits tell all f32 apart, 17 all f64.
+// 9 digits distinguish all f32, 17 all f64.
 TEST(TextGrammarTest, NineAndSeventeenDigitsReadExactly) {
   ASSERT_OK_AND_ASSIGN(const auto narrow,
                        ParseModule("f32[3] constant({0.333333343, 16777217, 1.17549435e-38})"));

@@ -32,8 +32,8 @@ ENTRY e {
                       instruction, "\n}\n");
 }
 
-// The root as it is printed, without its name; the error if the text is wrong. The printed module must read
-// back to the same text.
+// The root as printed, without its name, or the error if the text is wrong. Expects that the printed module
+// reads back to the same text.
 inline std::string Respelled(absl::string_view instruction) {
   const absl::StatusOr<std::unique_ptr<Module>> module = ParseModule(InEnvironment(instruction));
   if (!module.ok()) return std::string(module.status().message());
@@ -44,7 +44,7 @@ inline std::string Respelled(absl::string_view instruction) {
   return std::string(absl::StripPrefix(PrintInstruction(*(*module)->entry()->root()), "ROOT r = "));
 }
 
-// What is read and what is printed for it; null: the same.
+// The text read, and the text printed for it; null: the same.
 struct TextSpelling {
   const char* text;
   const char* printed = nullptr;

@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Names in a written proto differ, whatever was read or made.
+// Names in a written proto are unique, whatever names were read or made.
 #include <set>
 #include <string>
 

@@ -1,6 +1,6 @@
 // BUILD: size = "medium"
 // BUILD: data = ["//tests/corpus:jax"]
-// Fields, enum values and opcodes of writers newer than this program come back as they were, at every level.
+// Fields, enum values and opcodes of newer writers are written back unchanged, at every level.
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ using ::google::protobuf::UnknownFieldSet;
 using ::google::protobuf::util::MessageDifferencer;
 using ::testing::HasSubstr;
 
-// Calls visit(message) for the message and all inside it.
+// Calls visit(message) for the message and all nested ones.
 template <typename Visit>
 void ForEachMessage(Message* message, const Visit& visit) {
   const Reflection* reflection = message->GetReflection();
@@ -147,7 +147,7 @@ TEST(UnknownFieldsTest, FieldsAtEveryLevelOfRealFilesComeBack) {
   }
 }
 
-// Every enum field that is set, but for the element types of instructions, which are needed to go on.
+// Every enum field that is set, except element types, without which a module cannot be read.
 TEST(UnknownFieldsTest, EnumValuesComeBack) {
   xla::HloModuleProto module = RichModule();
   const Reflection* reflection = nullptr;
@@ -178,7 +178,7 @@ TEST(UnknownFieldsTest, EnumValuesComeBack) {
   }
   EXPECT_GT(changed, 30);
   ExpectComesBack(module);
-  // What they mean is not known: a message, not a crash.
+  // Their meaning is unknown: an error, not a crash.
   ASSERT_OK_AND_ASSIGN(const HloFile file, ReadHlo(module.SerializeAsString()));
   VerifyModule(*file.module).IgnoreError();
   ParseModule(PrintModule(*file.module)).status().IgnoreError();

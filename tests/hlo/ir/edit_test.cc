@@ -1,6 +1,5 @@
 // BUILD: size = "small"
-// Programs that are changed where they stand: what uses what, in which order, and that they still compute the
-// same.
+// Edits in place: users and order are right, and programs compute the same.
 #include "hlo/ir/edit.h"
 
 #include <string>
@@ -170,7 +169,7 @@ TEST(EditTest, PathsNameTheComputation) {
   EXPECT_EQ(module->entry()->instruction(1)->Path(), "main/negate");
 }
 
-// y is put in the place of z, and x in that of w, which y reads.
+// y replaces z, and x replaces w, which y reads.
 TEST(EditTest, WhatTakesAPlaceReadsWhatTakesAnother) {
   const auto module = Program(R"(
 ENTRY main {

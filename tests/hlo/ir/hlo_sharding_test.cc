@@ -28,7 +28,7 @@ absl::StatusOr<HloSharding> FromProtoText(const std::string& text) {
   return HloSharding::FromProto(proto);
 }
 
-// The devices of a spelled-out tile array, row-major; computed from the definition alone.
+// The devices of an explicit tile array, row-major, computed from the definition.
 std::vector<int64_t> DevicesByDefinition(const std::vector<int64_t>& reshape, const std::vector<int>& perm) {
   std::vector<int64_t> strides(reshape.size(), 1);
   for (int i = static_cast<int>(reshape.size()) - 2; i >= 0; --i)

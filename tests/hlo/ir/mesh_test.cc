@@ -30,7 +30,7 @@ Sharding Dimensions(std::initializer_list<AxisList> dims) {
   return sharding;
 }
 
-// Both say of every device the same tile.
+// Expects the same tile from both, for every device.
 void ExpectSameTiles(const Mesh& mesh, const Sharding& sharding, const HloSharding& hlo) {
   const int rank = static_cast<int>(sharding.dims.size());
   for (int64_t position = 0; position < mesh.num_devices(); ++position) {
@@ -125,7 +125,7 @@ TEST(MeshTest, ToHloAndFromHloKeepEveryDevicesTile) {
     const auto back = mesh.FromHlo(hlo, rank);
     ASSERT_TRUE(back.has_value());
     EXPECT_EQ(*back, sharding);
-    // What is written reads back the same.
+    // The written sharding reads back the same.
     xla::OpSharding proto;
     hlo.ToProto(&proto);
     ASSERT_OK_AND_ASSIGN(const HloSharding read, HloSharding::FromProto(proto));
@@ -202,7 +202,7 @@ TEST(MeshTest, ShardingsWithoutTilesHaveNoAxes) {
     EXPECT_THAT(mesh.FromHlo(Parsed(text), 2), Optional(Sharding::Replicated(2))) << text;
   }
   EXPECT_EQ(mesh.FromHlo(Parsed("{manual}"), 2)->manual, mesh.AllAxes());
-  // Of another number of devices.
+  // A sharding over another number of devices.
   EXPECT_EQ(mesh.FromHlo(Parsed("{devices=[8]<=[8]}"), 1), std::nullopt);
 }
 

@@ -1,4 +1,4 @@
-// What a module says about the source of its instructions.
+// Source lines of instructions.
 #include "hlo/ir/module.h"
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace toroid {
 namespace {
 
-// Line 10 i of file i, called by that of the file behind it; the metadata names the first.
+// Frames: line 10 i of file i, called from the next file; the metadata names the first frame.
 std::string LineOf(const std::vector<std::string>& files, int parent_of_last = 0) {
   Module module("m");
   xla::StackFrameIndexProto& frames = *module.mutable_proto()->mutable_stack_frame_index();

@@ -51,7 +51,7 @@ std::string Line(int count, int source, int source_step, int target, int target_
          " target_step: " + std::to_string(target_step) + " } }";
 }
 
-// As of the lists.
+// The results are those of the lists.
 TEST(PermutePatternTest, LinesThatMeetAreFoundWithoutTheirPairs) {
   int met = 0;
   for (const int step : {-4, -3, 1, 2, 6}) {
@@ -100,7 +100,7 @@ ENTRY main {
   xla::HloModuleProto expected, written;
   ASSERT_TRUE(expected.ParseFromString(listed) && written.ParseFromString(bytes));
   EXPECT_EQ(written.SerializeAsString(), expected.SerializeAsString());
-  // One in a file counts for nothing.
+  // A pattern in a file is ignored.
   auto* instruction = written.mutable_computations(0)->mutable_instructions(1);
   instruction->MergeFrom(Attrs(kRowsStep));
   ASSERT_OK_AND_ASSIGN(const auto again, ReadModuleProto(written.SerializeAsString()));

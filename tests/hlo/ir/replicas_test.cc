@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Replicas that a module is written for.
+// The number of replicas of a module.
 #include "hlo/ir/replicas.h"
 
 #include "gmock/gmock.h"

@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Element types: what native_types.h stores is as wide as types.h says.
+// Element types: the C++ types of native_types.h have the widths of types.h.
 #include "gtest/gtest.h"
 #include "hlo/ir/native_types.h"
 

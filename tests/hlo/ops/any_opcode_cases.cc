@@ -6,7 +6,7 @@
 namespace toroid {
 namespace {
 
-// Sixteen tuples of two, one in the other: the last has 2^16 leaves.
+// Sixteen nested tuples of two elements: the last has 2^16 leaves.
 std::string DoublingTuples() {
   std::string text = "t1 = (f32[], f32[]) tuple(s, s)\n";
   std::string shape = "(f32[], f32[])";
@@ -17,7 +17,7 @@ std::string DoublingTuples() {
   return text + "f32[] tuple(t15, t15)";
 }
 
-// Calls of calls, one more than may be nested below `it`.
+// Nested calls, one more level than is allowed below `it`.
 std::string NestedCalls() {
   std::string text = "c0 { ROOT x = f32[] parameter(0) }\n";
   for (int i = 1; i < kMaxCallDepth; ++i) {

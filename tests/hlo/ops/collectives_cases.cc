@@ -5,7 +5,7 @@ namespace {
 
 const char kFour[] = "HloModule m, num_partitions=4";
 
-// Groups of two on a mesh of one axis of four, then broken by the caller.
+// Groups of two on a mesh with one axis of four, which the caller then breaks.
 xla::MeshAxesReplicaGroupListProto* MeshGroups(Instruction* it) {
   it->MutableAttrs()->clear_replica_groups();
   it->MutableAttrs()->clear_collective_device_list();

@@ -67,7 +67,7 @@ std::vector<std::string> NamesAt(absl::string_view line) {
 ConstraintList ConstraintsIn(const std::string& header) {
   ConstraintList list;
   std::vector<std::string> names;
-  std::string open;  // A line of names that goes on.
+  std::string open;  // A line of names that is continued.
   for (const absl::string_view line : absl::StrSplit(ReadCorpusFile(header), '\n')) {
     if (!absl::StartsWith(line, "//")) break;
     if (absl::StartsWith(line, "//   ")) {

@@ -7,7 +7,7 @@
 //
 // The headers of hlo/ops are read as data. There, the line `// gather, scatter: ...` names ops (or a family
 // of the opcode table, in lower case), and `//   C3 ...` below it a constraint of theirs. constraints_test.cc
-// holds tables and headers against each other.
+// compares tables and headers.
 // BUILD: srcs += "any_opcode_cases.cc", "collectives_cases.cc", "control_flow_cases.cc", "convolution_cases.cc", "data_movement_cases.cc", "dot_cases.cc", "elementwise_cases.cc", "indexing_cases.cc", "linear_algebra_cases.cc", "random_cases.cc", "reduce_cases.cc", "sort_cases.cc", "structure_cases.cc", "transfer_cases.cc"
 #ifndef TOROID_TESTS_HLO_OPS_CONSTRAINT_CASES_H_
 #define TOROID_TESTS_HLO_OPS_CONSTRAINT_CASES_H_
@@ -25,16 +25,16 @@ namespace toroid {
 
 struct ViolatingCase {
   std::string constraint;
-  // What stands after `ROOT it =`; lines before the last one stand before it. The values and computations
-  // that it may use are those of kEnvironment in environment.h.
+  // The text after `ROOT it =`; all lines but the last are placed before it. It may use the values and
+  // computations of kEnvironment in environment.h.
   std::string instruction;
-  // Words of the message; the place, the constraint, "found" and "expected" are always looked for.
+  // Words of the message, in addition to the place, the constraint, "found" and "expected".
   std::string words;
-  // Makes what HLO text cannot say.
+  // Makes an instruction that HLO text cannot express.
   void (*edit)(Instruction* it) = nullptr;
-  // What stands before the computations of kEnvironment.
+  // Text before the computations of kEnvironment.
   std::string header = "HloModule m";
-  // How the message starts.
+  // The start of the message.
   std::string place = "main/it: ";
 };
 
@@ -49,7 +49,7 @@ std::vector<std::string> NamesOf(Opcode opcode);
 // The module of a case before its edit. The instruction is the root `it` of the entry.
 absl::StatusOr<std::unique_ptr<Module>> ModuleOf(const ViolatingCase& c);
 
-// What the verifier says of a case.
+// The verifier's result for a case.
 struct Verdict {
   Opcode opcode = Opcode::kUnknown;
   absl::Status status;
@@ -61,7 +61,7 @@ struct ConstraintTable {
   std::string header;
   std::vector<ViolatingCase> cases;
 };
-// Of all headers that list constraints.
+// The tables for all headers that list constraints.
 const std::vector<ConstraintTable>& ConstraintTables();
 
 // The parts of ConstraintTables, one per file *_cases.cc.
@@ -81,7 +81,7 @@ std::vector<ViolatingCase> SortCases();
 std::vector<ViolatingCase> StructureCases();
 std::vector<ViolatingCase> TransferCases();
 
-// One after the other.
+// Concatenates lists.
 std::vector<ViolatingCase> Joined(const std::vector<std::vector<ViolatingCase>>& parts);
 
 }  // namespace toroid

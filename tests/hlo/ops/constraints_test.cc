@@ -1,7 +1,7 @@
 // BUILD: size = "small"
 // BUILD: data = ["//hlo/ops:collectives.h", "//hlo/ops:control_flow.h", "//hlo/ops:convolution.h", "//hlo/ops:data_movement.h", "//hlo/ops:dot.h", "//hlo/ops:elementwise.h", "//hlo/ops:indexing.h", "//hlo/ops:infer_shape.h", "//hlo/ops:linear_algebra.h", "//hlo/ops:random.h", "//hlo/ops:reduce.h", "//hlo/ops:sort.h", "//hlo/ops:structure.h", "//hlo/ops:transfer.h", "//hlo/ops:verify_module.h"]
-// Headers of hlo/ops and tables of violating cases say the same: every constraint that a header lists is
-// broken by some case, whose message names it, and no case breaks one that is not listed.
+// Headers of hlo/ops and tables of violating cases agree: for every listed constraint a case breaks it and
+// its message names it, and no case breaks a constraint that is not listed.
 #include <map>
 #include <set>
 #include <string>
@@ -72,7 +72,7 @@ TEST_P(ConstraintsTest, EachIsViolated) {
   }
 }
 
-// Numbers run from 1 without holes; an op of two sections goes on counting in the second.
+// Numbers run from 1 without gaps; for an op in two sections the second continues the numbers of the first.
 TEST_P(ConstraintsTest, NumbersHaveNoHoles) {
   const ConstraintList listed = ConstraintsIn(table().header);
   std::map<std::string, std::set<int>> numbers;
@@ -98,7 +98,7 @@ std::string NameOfTable(const ::testing::TestParamInfo<int>& info) {
 INSTANTIATE_TEST_SUITE_P(Headers, ConstraintsTest,
                          ::testing::Range(0, static_cast<int>(ConstraintTables().size())), NameOfTable);
 
-// An opcode that no header names would have no constraint of its own and pass the tests above.
+// An opcode that no header names has no constraints, and would pass the tests above.
 TEST(ConstraintListsTest, EveryOpcodeIsNamedInOneHeaderAndRejectedOnce) {
   std::map<std::string, std::set<std::string>> headers;  // By name.
   std::set<Opcode> rejected;

@@ -4,7 +4,7 @@ namespace toroid {
 
 namespace {
 
-// Cases of ops that differ in nothing but their name.
+// The same case for several ops.
 std::vector<ViolatingCase> OfEach(const std::vector<std::string>& opcodes, const std::string& constraint,
                                   const std::string& shape, const std::string& operands,
                                   const std::string& words) {

@@ -1,5 +1,5 @@
-// Computations and values for tests of single instructions: an HLO module without its header, up to where the
-// instruction stands.
+// Computations and values for tests of single instructions: an HLO module without its header, up to the place
+// of the instruction.
 #ifndef TOROID_TESTS_HLO_OPS_ENVIRONMENT_H_
 #define TOROID_TESTS_HLO_OPS_ENVIRONMENT_H_
 

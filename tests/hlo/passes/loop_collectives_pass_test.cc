@@ -67,7 +67,7 @@ TEST(LoopCollectivesPassTest, AGatherOfWhatTheLoopHandsOnStandsInFrontOfIt) {
   next.x = f32[6,3] add(x, g)
   next.sum = f32[6,3] subtract(sum, g)
 )";
-  // As long as it is handed on as it is.
+  // Only if it is handed on unchanged.
   After(body, 3, /*changes=*/false);
   const std::string handed_on = absl::StrReplaceAll(
       body, {{"  next.w = f32[2,3] copy(w)\n", ""}, {"v = f32", "next.w = f32"}, {"(v)", "(next.w)"}});
@@ -93,10 +93,10 @@ TEST(LoopCollectivesPassTest, SumsThatAreAddedUpAreReducedBehindTheLoop) {
   }
   EXPECT_THAT(EntryOf(After(absl::StrReplaceAll(body, {{"$m", "y = f32[6,3] negate(r)"}}), 4)),
               HasSubstr(" all-reduce("));
-  // One trip has nothing to gain.
+  // A loop of one trip gains nothing.
   After(plain, 1, /*changes=*/false);
   After(plain, 0, /*changes=*/false);
-  // No sum of terms: a maximum, a function of the sum, somebody who reads it.
+  // No plain sum: a maximum, a function of the sum, another user of it.
   After(absl::StrReplaceAll(plain, {{"to_apply=add", "to_apply=max"}}), 3, /*changes=*/false);
   After(absl::StrReplaceAll(body, {{"$m", "y = f32[6,3] abs(r)"}}), 3, /*changes=*/false);
   After(absl::StrReplaceAll(plain, {{"negate(x)", "add(x, sum)"}}), 3, /*changes=*/false);

@@ -70,7 +70,7 @@ TEST(MergeCollectivesPassTest, GathersScattersAndPermutesToo) {
 }
 
 TEST(MergeCollectivesPassTest, NoneWaitsForItself) {
-  // b waits for a by way of another kind; c waits for nothing.
+  // b depends on a through a collective of another kind; c depends on nothing.
   const std::string text = After(R"(
   x = f32[4] parameter(0)
   y = f32[4] parameter(1)
@@ -103,7 +103,7 @@ TEST(MergeCollectivesPassTest, UpToASize) {
   EXPECT_EQ(CountOf(After(body, {.most_bytes = 0}, /*changes=*/false), " all-reduce("), 4);
 }
 
-// 20 MiB each: of all-reduces up to six, of all-gathers one.
+// Arrays of 20 MiB: up to six all-reduces are merged, and no all-gathers.
 TEST(MergeCollectivesPassTest, SumsOfMoreBytesThanGatheredArrays) {
   const std::string body = R"(
   x = s8[20971520] parameter(0)
@@ -136,7 +136,7 @@ TEST(MergeCollectivesPassTest, WhatMuchWaitsForDoesNotWaitForWhatComesLate) {
       body,
       {{"b0 =",
         "zero = f32[] constant(0)\n  a0 = f32[] reduce(a, zero), dimensions={0}, to_apply=add\n  b0 ="}});
-  // A long way behind a, and one as long before c.
+  // A long path after a, and an equally long one before c.
   for (int i = 1; i < 20; ++i) absl::StrAppend(&body, "  b", i, " = f32[200,200] negate(b", i - 1, ")\n");
   absl::StrAppend(&body, "  c0 = f32[200,200] negate(x)\n");
   for (int i = 1; i < 20; ++i) absl::StrAppend(&body, "  c", i, " = f32[200,200] negate(c", i - 1, ")\n");
@@ -150,7 +150,7 @@ TEST(MergeCollectivesPassTest, WhatMuchWaitsForDoesNotWaitForWhatComesLate) {
   EXPECT_EQ(CountOf(After(body, {.most_delay = -1}), " all-reduce("), 1);
 }
 
-// Gradients of layers whose terms go through sums of other groups: all but those are one.
+// Gradients of layers, some of which depend on sums over other groups: all the others are merged.
 constexpr char kLayers[] = R"(
 ENTRY main {
   x = f32[$b,8] parameter(0), sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}
@@ -179,7 +179,7 @@ TEST(MergeCollectivesPassTest, GradientsArePartitionedAlike) {
       return ComputeStatistics(module).collectives.at("all-reduce").count;
     };
     EXPECT_LT(count(*with->module), count(*without->module));
-    // Every array is explained as before.
+    // Every array keeps its cause.
     const auto arrays = ListCollectives(*with->module), before = ListCollectives(*without->module);
     ASSERT_EQ(arrays.size(), before.size());
     std::multiset<std::string> causes, expected;

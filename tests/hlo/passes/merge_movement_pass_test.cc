@@ -44,7 +44,7 @@ TEST(MergeMovementPassTest, SlicesOfPads) {
   ROOT s = f32[8] slice(p), slice={[1:9]}
 )"),
               HasSubstr("padding=2_-2"));
-  // Of nothing but padding, and of a pad that is needed anyway.
+  // A slice of only padding, and a slice of a pad with other users.
   After(R"(
   x = f32[8] parameter(0)
   v = f32[] parameter(1)
@@ -165,7 +165,7 @@ TEST(MergeMovementPassTest, RandomChains) {
   }
 }
 
-// Rows cut out of padded tiles, and tiles masked for two reasons.
+// Rows sliced from padded tiles, and tiles masked twice.
 TEST(MergeMovementPassTest, PartitionsAgree) {
   for (const int64_t k : {5, 12}) {
     ExpectEquivalent(absl::StrCat(R"(

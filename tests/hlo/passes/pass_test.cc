@@ -81,7 +81,7 @@ TEST(PassTest, AModuleThatPassesGetAsACopyStaysAsItIs) {
   EXPECT_FALSE(reports[1].changed);
   EXPECT_EQ(result->NumInstructions(), 2);
   EXPECT_EQ(source->NumInstructions(), 3);
-  // Nothing to do: another module all the same.
+  // Also without changes the result is another module.
   PassPipeline again;
   std::unique_ptr<Module> same;
   ASSERT_OK(again.Add<DcePass>().RunOnCopy(*result, &same).status());

@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// The program after the pass, which must compute what it did.
+// The program after the pass; expects that it computes the same.
 std::string After(const std::string& body, bool changes = true) {
   std::unique_ptr<Module> module = MakeModule(body);
   std::vector<std::vector<Literal>> arguments;
@@ -138,7 +138,7 @@ TEST(ProductOrderPassTest, ATransposeOfUnitDimensionsAloneStays) {
         /*changes=*/false);
 }
 
-// Tokens by group to experts' rows: the product that an einsum writes the other way round.
+// The dispatch of tokens to experts: an einsum writes this product with swapped operands.
 TEST(ProductOrderPassTest, PartitionsOfDispatchAgree) {
   for (const int64_t k : {2, 5}) {
     ExpectEquivalent(absl::StrReplaceAll(R"(

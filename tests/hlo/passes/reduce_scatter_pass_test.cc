@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Devices 0 .. 3; `place` computes s32[] `i` from p = s32[] the device's number. $r: the groups.
+// Devices 0 .. 3; `place` computes s32[] `i` from s32[] p, the device's number. $r: the groups.
 std::string After(const std::string& place, const std::string& groups, bool changes = true,
                   const std::string& others = "zero") {
   ReduceScatterPass pass;
@@ -57,7 +57,7 @@ TEST(ReduceScatterPassTest, GroupsTakeTheOrderOfTheParts) {
 }
 
 TEST(ReduceScatterPassTest, OtherPartsAreLeftAlone) {
-  // Both of a group read one part; parts of other sizes; a start that arguments decide.
+  // Both members of a group read the same part; parts of other sizes; a start that depends on arguments.
   After("d = s32[] divide(p, two)\n i = s32[] multiply(d, three)", "{{0,1},{2,3}}", /*changes=*/false);
   After("d = s32[] remainder(p, two)\n i = s32[] multiply(d, two)", "{{0,1},{2,3}}", /*changes=*/false);
   After("d = s32[] remainder(p, two)\n i = s32[] multiply(d, three)", "{{0,1,2,3}}", /*changes=*/false);

@@ -1,5 +1,4 @@
-// A pass over the program of several devices must leave what it computes: the check that tests of such passes
-// share.
+// Shared by tests of passes over the program of several devices: checks that a pass keeps the results.
 #ifndef TOROID_TESTS_HLO_PASSES_SAME_AFTER_PASS_H_
 #define TOROID_TESTS_HLO_PASSES_SAME_AFTER_PASS_H_
 
@@ -11,13 +10,13 @@
 
 namespace toroid {
 
-// Runs the program (its entry's body, and computations before it) on n devices, each with integers of its
-// own, before and after the pass; expects equal results on every device, a valid module, and that the pass
-// changed something, or did not. Returns the program after the pass and after dead code was dropped.
+// Runs the program (its entry's body, and computations before it) on n devices, each with its own integers,
+// before and after the pass. Expects equal results on every device, a valid module, and that the pass reports
+// a change if `changes`. Returns the program after the pass and dead code elimination.
 std::string SameAfterPass(Pass* pass, absl::string_view body, absl::string_view computations, int64_t n,
                           bool changes = true);
 
-// Times that `part` occurs in `text`.
+// How often `part` occurs in `text`.
 int CountOf(absl::string_view text, absl::string_view part);
 
 }  // namespace toroid

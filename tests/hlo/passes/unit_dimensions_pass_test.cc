@@ -59,7 +59,7 @@ TEST(UnitDimensionsPassTest, ProductsAndWhatFollowsThem) {
                     HasSubstr("lhs_contracting_dims={2}, rhs_contracting_dims={0}"),
                     HasSubstr("f32[4,6,5]{2,1,0} add("), HasSubstr("f32[4,6,5]{2,1,0} tanh("),
                     HasSubstr("f32[1,4,6,5]{3,2,1,0} reshape(")));
-  // Contracted along one element beside others.
+  // A unit dimension is contracted together with another one.
   EXPECT_THAT(After(R"(
   x = f32[2,1,6,1] parameter(0)
   y = f32[1,6,1,2] parameter(1)
@@ -204,7 +204,7 @@ TEST(UnitDimensionsPassTest, Reductions) {
 )");
   EXPECT_THAT(text, HasSubstr("f32[4]{0} reduce("));
   EXPECT_THAT(text, HasSubstr("f32[] reduce("));
-  // Of one element alone: init values other than neutral ones count.
+  // Only unit dimensions are reduced: initial values that are not neutral count.
   EXPECT_THAT(text, HasSubstr("f32[1,4,6]{2,1,0} reduce(x, v), dimensions={2}"));
 }
 
@@ -221,7 +221,7 @@ TEST(UnitDimensionsPassTest, ReductionsOfSeveralArraysWithTheirElements) {
 )";
   EXPECT_THAT(After(absl::StrReplaceAll(body, {{"$kept", ""}, {"$more", ""}, {"$whole", ""}})),
               HasSubstr("(f32[4]{0}, s32[4]{0}) reduce("));
-  // Somebody takes all of it, or an element says how it lies.
+  // An op uses the whole tuple, or an element has a sharding.
   EXPECT_THAT(After(absl::StrReplaceAll(
                   body, {{"$kept", ""}, {"$more", ", (f32[1,4], s32[1,4])"}, {"$whole", ", r"}})),
               HasSubstr("(f32[1,4]{1,0}, s32[1,4]{1,0}) reduce("));
@@ -253,7 +253,7 @@ TEST(UnitDimensionsPassTest, Gathers) {
   ROOT g = f32[1,4,1] gather(x, i), offset_dims={}, collapsed_slice_dims={2}, start_index_map={2}, operand_batching_dims={0,1}, start_indices_batching_dims={0,1}, index_vector_dim=3, slice_sizes={1,1,1}
 )"),
               AllOf(HasSubstr("f32[4,1]{1,0} gather("), HasSubstr("slice_sizes={1,1}")));
-  // Rows of a table: one dimension is counted along, one is in the window, one is in no window.
+  // Rows of a table: indices count along one dimension, one is a window dimension, one is collapsed.
   EXPECT_THAT(After(R"(
   x = f32[7,1,5,1] parameter(0)
   i = s32[1,3] parameter(1)
@@ -261,7 +261,7 @@ TEST(UnitDimensionsPassTest, Gathers) {
 )"),
               AllOf(HasSubstr("f32[1,3,5]{2,1,0} gather("), HasSubstr("slice_sizes={1,5}"),
                     HasSubstr("collapsed_slice_dims={0}")));
-  // Of a dimension of one element that indices count along the index is clamped.
+  // The index along a unit dimension is clamped.
   After(R"(
   x = f32[1,5] parameter(0)
   i = s32[3,1] parameter(1)
@@ -381,7 +381,7 @@ TEST(UnitDimensionsPassTest, NamesAndWhereOpsComeFromStay) {
       AllOf(HasSubstr("mine = f32[4]{0} negate("), HasSubstr("reshape(mine), metadata={op_name=\"a/b\"")));
 }
 
-// Chains of ops over arrays in which many dimensions have one element.
+// Chains of ops over arrays with many unit dimensions.
 TEST(UnitDimensionsPassTest, RandomPrograms) {
   std::mt19937 random(11);
   const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
@@ -478,7 +478,7 @@ TEST(UnitDimensionsPassTest, RandomPrograms) {
   }
 }
 
-// Experts and groups, one of each on a device where there are as many.
+// Experts and groups; a device has one of each if there are as many devices.
 TEST(UnitDimensionsPassTest, PartitionsOfExpertsAgree) {
   for (const int64_t n : {6, 16}) {
     ExpectEquivalent(absl::StrReplaceAll(R"(
@@ -499,7 +499,7 @@ ENTRY main {
   }
 }
 
-// The log-probability of one of nine words for each token, and where its gradient goes.
+// The log-probability of one of nine words for each token, and the scatter of its gradient.
 TEST(UnitDimensionsPassTest, PartitionsOfChosenElementsAgree) {
   ExpectEquivalent(R"(
 add {

@@ -165,9 +165,9 @@ TEST(RunCommandTest, PromotedResultsAreWrittenInF64OrAsTheModuleDeclaresThem) {
 TEST(RunCommandTest, RecordedResultsMayRoundAsTheirCompilerDoes) {
   HloRunCommand command;
   command.input = WriteText("bf16.hlo",
-                            "x = f32[2] parameter(0) b = bf16[2] convert(x) one = bf16[] constant(1) "
-                            "o = bf16[2] broadcast(one), dimensions={} c = bf16[2] add(b, o) "
-                            "d = bf16[2] add(c, o) ROOT y = f32[2] convert(d)");
+                            "x = f32[16] parameter(0) b = bf16[16] convert(x) one = bf16[] constant(1) "
+                            "o = bf16[16] broadcast(one), dimensions={} c = bf16[16] add(b, o) "
+                            "d = bf16[16] add(c, o) ROOT y = f32[16] convert(d)");
   command.output = TempPath("bf16.snapshot.pb");
   ASSERT_OK(RunHloCommand(command));
   ASSERT_OK_AND_ASSIGN(HloFile file, ReadHloFile(command.output));
@@ -176,7 +176,7 @@ TEST(RunCommandTest, RecordedResultsMayRoundAsTheirCompilerDoes) {
   const auto check = [&](float result) {
     xla::HloSnapshot* changed = file.module->New<xla::HloSnapshot>();
     *changed = *file.snapshot;
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 16; ++i) {
       changed->mutable_arguments(0)->set_f32s(i, 256);
       changed->mutable_result()->set_f32s(i, result);
     }
