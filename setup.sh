@@ -26,7 +26,7 @@ allocator_packages=(libmimalloc-dev)
 mpi_packages=(libopenmpi-dev openmpi-bin)
 report_packages=(libjs-d3)
 data_packages=(iso-codes)  # What examples train on.
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev gnuplot-nox chromium chromium-driver python3-selenium)
+test_packages=(clang-format libgtest-dev libgmock-dev libbenchmark-dev gnuplot-nox chromium chromium-driver python3-selenium)
 packages=("${build_packages[@]}" "${allocator_packages[@]}" "${mpi_packages[@]}" "${report_packages[@]}" "${data_packages[@]}")
 
 for argument in "$@"; do

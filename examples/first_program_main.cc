@@ -18,7 +18,6 @@ absl::Status Run() {
   Value h = b.Einsum("bi,ih->bh", x, b.Split(w1, 1, 8));
   Value y = b.Einsum("bh,ho->bo", b.Tanh(h), w2);
   ASSIGN_OR_RETURN(const auto module, b.Build(b.Replicate(y)));
-
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
   std::fputs(ExplainTable(ListCollectives(*partitioned.module), {}, ExplainOptions()).c_str(), stdout);
 

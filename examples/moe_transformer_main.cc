@@ -80,8 +80,8 @@ void PrintFullSize(const std::vector<FullSizeRow>& rows) {
                 absl::StrFormat("MoE(%dE, %dL)", row.config.experts, row.config.layers).c_str(),
                 static_cast<long long>(row.config.devices), row.weights / 1e9, row.seconds * 1e3,
                 static_cast<long long>(row.instructions), collective("all-to-all").c_str(),
-                collective("all-reduce").c_str(), row.statistics.parameter_bytes / 1e9,
-                row.statistics.peak_bytes / 1e9);
+                collective("all-reduce").c_str(), row.statistics.device.parameters / 1e9,
+                row.statistics.device.peak / 1e9);
   }
   std::printf(
       "\n  Per device the program is the same for any number of devices: two all-to-alls for each MoE layer, "

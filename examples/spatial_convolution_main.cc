@@ -176,7 +176,7 @@ absl::Status PredictFullSize(const Request& request) {
                     absl::StrFormat("%.1f %%", simulation.prediction.communication_share * 100),
                     CountText(statistics.collectives["collective-permute"].count),
                     BytesText(SentBytes(*partitioned.module)), BytesText(BytesIfGathered(*module, config)),
-                    BytesText(statistics.peak_bytes)});
+                    BytesText(statistics.device.peak)});
   }
   std::printf(
       "One image of %d x %d with 64 to 128 features in bf16, forward and backward, on %s, predicted; per core:\n\n%s",

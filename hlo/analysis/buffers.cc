@@ -26,12 +26,13 @@ bool IsRenamed(const Instruction& op, const ArraySize* size) {
 
 }  // namespace
 
-Buffers::Buffers(const Computation& computation, const ArraySize* size)
-    : size_(size), leaves_(computation.size()) {
+Buffers::Buffers(const Computation& computation, const ArraySize* size, const CountedMemory* memory)
+    : size_(size), memory_(memory), leaves_(computation.size()) {
   for (const auto& instruction : computation.instructions()) {
     std::vector<int>& leaves = leaves_[instruction->index()];
     const size_t count = instruction->shape().NumLeaves();
-    const bool names_operand = instruction->opcode() != Opcode::kParameter &&
+    const bool moves = memory != nullptr && memory->spaces->Moves(*instruction);
+    const bool names_operand = instruction->opcode() != Opcode::kParameter && !moves &&
                                (HasTrait(instruction->opcode(), kNoStorage) ||
                                 IsIdentityTarget(*instruction) || IsRenamed(*instruction, size));
     if (instruction->opcode() == Opcode::kTuple) {
@@ -67,8 +68,12 @@ void Buffers::Make(const Instruction& instruction, const Shape& shape) {
   }
   std::vector<int>& leaves = leaves_[instruction.index()];
   leaves.push_back(size());
-  const int64_t bytes = !shape.IsArray() ? 0 : size_ != nullptr ? (*size_)(shape) : shape.ByteSize();
-  buffers_.push_back({&instruction, static_cast<int>(leaves.size()) - 1, bytes});
+  const int leaf = static_cast<int>(leaves.size()) - 1;
+  const bool counts = shape.IsArray() && (memory_ == nullptr ||
+                                          (memory_->spaces->IsOnHost(instruction, leaf) == memory_->host &&
+                                           !(memory_->host && memory_->spaces->IsViewOfHost(instruction))));
+  const int64_t bytes = !counts ? 0 : size_ != nullptr ? (*size_)(shape) : shape.ByteSize();
+  buffers_.push_back({&instruction, leaf, bytes});
 }
 
 std::vector<int> Buffers::LeavesAwaited(const Instruction& done) const {

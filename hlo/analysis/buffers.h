@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "hlo/analysis/memory_spaces.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {
@@ -27,10 +28,18 @@ struct Buffer {
 // Bytes that an array takes in memory; never called for tuples and tokens.
 using ArraySize = std::function<int64_t(const Shape& array)>;
 
+// The memory whose bytes count: the device's, or the host's. Arrays in the other one have 0 bytes.
+struct CountedMemory {
+  const MemorySpaces* spaces;
+  bool host = false;
+};
+
 class Buffers {
  public:
-  // Arrays are dense unless `size` is given (for example, with padding to tiles).
-  explicit Buffers(const Computation& computation, const ArraySize* size = nullptr);
+  // Arrays are dense unless `size` is given (for example, with padding to tiles). Without `memory` all arrays count, and a
+  // move between host and device is an alias.
+  explicit Buffers(const Computation& computation, const ArraySize* size = nullptr,
+                   const CountedMemory* memory = nullptr);
 
   // Numbers of the buffers of an instruction's leaves, left to right.
   absl::Span<const int> Of(const Instruction& instruction) const { return leaves_[instruction.index()]; }
@@ -45,6 +54,7 @@ class Buffers {
   void ShareOperands(const Instruction& start);
 
   const ArraySize* size_;
+  const CountedMemory* memory_;
   std::vector<Buffer> buffers_;
   std::vector<std::vector<int>> leaves_;  // By instruction.
 };

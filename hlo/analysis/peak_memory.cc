@@ -15,10 +15,10 @@ class Walk {
  public:
   // `peaks`: by index, those of the computations before this one, its callees among them.
   Walk(const Computation& computation, const std::vector<int64_t>& peaks, const ArraySize* size,
-       const BufferKind& kind = nullptr)
+       const CountedMemory& memory, const BufferKind& kind = nullptr)
       : computation_(computation),
         peaks_(peaks),
-        buffers_(computation, size),
+        buffers_(computation, size, &memory),
         held_(buffers_.size(), 0),
         passed_(buffers_.size(), false),
         kind_(buffers_.size(), 0),
@@ -223,12 +223,14 @@ std::vector<bool> DonatedParameters(const Module& module) {
   return donated;
 }
 
-PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size) {
+namespace {
+
+PeakMemory PeakOf(const Module& module, const ArraySize* size, const CountedMemory& memory) {
   std::vector<int64_t> peaks(module.num_computations(), 0);
   std::vector<const Instruction*> at(module.num_computations(), nullptr);
   std::vector<bool> inside(module.num_computations(), false);
   for (const auto& computation : module.computations()) {
-    Walk walk(*computation, peaks, size);
+    Walk walk(*computation, peaks, size, memory);
     walk.Run();
     peaks[computation->index()] = walk.peak();
     at[computation->index()] = walk.at();
@@ -241,7 +243,7 @@ PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size) {
   // Descends into the body with the largest peak, as long as the peak is inside one.
   while (computation != nullptr && at[computation->index()] != nullptr) {
     peak.at = at[computation->index()];
-    Walk walk(*computation, peaks, size);
+    Walk walk(*computation, peaks, size, memory);
     walk.Run(peak.at->index(), inside[computation->index()]);
     walk.AppendHeld(peak.at->index(), &peak.live);
     computation = inside[computation->index()] ? walk.Largest(*peak.at) : nullptr;
@@ -251,13 +253,27 @@ PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size) {
   return peak;
 }
 
+}  // namespace
+
+PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size) {
+  const MemorySpaces spaces(module);
+  return PeakOf(module, size, {&spaces});
+}
+
+PeakMemory ComputeHostPeakMemory(const Module& module) {
+  const MemorySpaces spaces(module);
+  return spaces.any_on_host() ? PeakOf(module, nullptr, {&spaces, /*host=*/true}) : PeakMemory();
+}
+
 std::vector<HeldMemory> MemoryWhileRunning(const Module& module, const ArraySize* size,
                                            const BufferKind& kind) {
+  const MemorySpaces spaces(module);
+  const CountedMemory memory = {&spaces};
   std::vector<int64_t> peaks(module.num_computations(), 0);
   std::vector<HeldMemory> during;
   for (const auto& computation : module.computations()) {
     const bool is_entry = computation.get() == module.entry();
-    Walk walk(*computation, peaks, size, is_entry ? kind : nullptr);
+    Walk walk(*computation, peaks, size, memory, is_entry ? kind : nullptr);
     walk.Run();
     peaks[computation->index()] = walk.peak();
     if (is_entry) during = walk.TakeDuring();

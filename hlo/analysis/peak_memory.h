@@ -37,8 +37,10 @@ struct PeakMemory {
 // By number: parameters of the entry whose memory the program may reuse (input_output_alias, buffer_donor).
 std::vector<bool> DonatedParameters(const Module& module);
 
-// Arrays are dense unless `size` is given.
+// Of the device; arrays in the host's memory (memory_spaces.h) do not count. Arrays are dense unless `size` is given.
 PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size = nullptr);
+// Of the host's memory.
+PeakMemory ComputeHostPeakMemory(const Module& module);
 
 // The caller may sort buffers into kinds.
 inline constexpr int kBufferKinds = 4;

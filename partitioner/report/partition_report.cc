@@ -26,9 +26,15 @@ std::string StatisticsJson(const Module& module, int64_t num_partitions, int64_t
         {"count", totals.count}, {"operand_bytes", totals.operand_bytes}, {"sent_bytes", totals.sent_bytes}};
     if (totals.unknown_groups > 0) json["collectives"][opcode]["unknown_groups"] = totals.unknown_groups;
   }
-  json["memory"] = {{"parameters", statistics.parameter_bytes},
-                    {"outputs", statistics.output_bytes},
-                    {"peak", statistics.peak_bytes}};
+  const auto bytes = [](const MemoryBytes& memory) -> nlohmann::ordered_json {
+    return {{"parameters", memory.parameters}, {"outputs", memory.outputs}, {"peak", memory.peak}};
+  };
+  json["memory"] = bytes(statistics.device);
+  if (statistics.host.peak > 0) {
+    json["host_memory"] = bytes(statistics.host);
+    json["host_memory"]["to_host"] = statistics.host_traffic.to_host;
+    json["host_memory"]["to_device"] = statistics.host_traffic.to_device;
+  }
   if (predicted != nullptr) {
     json["predicted"] = {{"machine", predicted->machine},
                          {"step_seconds", predicted->step_seconds},

@@ -73,11 +73,19 @@ ProgramStatistics ComputeStatistics(const Module& module) {
       totals.sent_bytes = SaturatingAdd(totals.sent_bytes, SaturatingMultiply(times, Sent(*collective)));
     }
   }
+  const MemorySpaces spaces(module);
+  const auto add = [&](const Instruction& op, bool host, int64_t* bytes) {
+    *bytes = SaturatingAdd(*bytes, spaces.LeafBytesOn(host, op));
+  };
   for (const Instruction* parameter : module.entry()->parameters()) {
-    statistics.parameter_bytes = SaturatingAdd(statistics.parameter_bytes, ArrayBytes(parameter->shape()));
+    add(*parameter, false, &statistics.device.parameters);
+    add(*parameter, true, &statistics.host.parameters);
   }
-  statistics.output_bytes = ArrayBytes(module.entry()->root()->shape());
-  statistics.peak_bytes = ComputePeakMemory(module).bytes;
+  add(*module.entry()->root(), false, &statistics.device.outputs);
+  add(*module.entry()->root(), true, &statistics.host.outputs);
+  statistics.device.peak = ComputePeakMemory(module).bytes;
+  statistics.host.peak = ComputeHostPeakMemory(module).bytes;
+  statistics.host_traffic = ComputeHostTraffic(module, spaces);
   return statistics;
 }
 

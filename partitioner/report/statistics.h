@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hlo/analysis/memory_spaces.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/ir/module.h"
 
@@ -18,12 +19,17 @@ struct CollectiveTotals {
   int64_t unknown_groups = 0;  // Of `count`; what these send is not in sent_bytes.
 };
 
+struct MemoryBytes {
+  int64_t parameters = 0;  // Of the entry.
+  int64_t outputs = 0;
+  int64_t peak = 0;  // hlo/analysis/peak_memory.h
+};
+
 struct ProgramStatistics {
   std::map<std::string, CollectiveTotals> collectives;  // By opcode.
   int64_t flops = 0;                                    // Matrix flops (hlo/analysis/work.h).
-  int64_t parameter_bytes = 0;                          // Of the entry.
-  int64_t output_bytes = 0;
-  int64_t peak_bytes = 0;  // hlo/analysis/peak_memory.h
+  MemoryBytes device, host;                             // Of the device's and of the host's memory.
+  HostTraffic host_traffic;                             // Between the two, in one run.
 };
 
 // Every instruction of every computation counts once.

@@ -93,10 +93,11 @@ bool UpdatesInPlace(Opcode opcode) { return HasTrait(opcode, kInPlace) || opcode
 class Allocator {
  public:
   // `needs`: temporary bytes of the computations before this one, by index.
-  Allocator(const Computation& computation, const std::vector<int64_t>& needs, const ArraySize* size)
+  Allocator(const Computation& computation, const std::vector<int64_t>& needs, const ArraySize* size,
+            const CountedMemory& memory)
       : computation_(computation),
         needs_(needs),
-        buffers_(computation, size),
+        buffers_(computation, size, &memory),
         last_(LastUses(computation, buffers_)),
         stays_(buffers_.size(), false),
         place_(buffers_.size()) {
@@ -216,13 +217,15 @@ std::vector<int> PlacesTaken(const Computation& computation, const Buffers& buff
 MemoryNeeds ComputeMemoryNeeds(const Module& module, const ArraySize* size) {
   MemoryNeeds needs;
   if (module.entry() == nullptr || module.entry()->root() == nullptr) return needs;
+  const MemorySpaces spaces(module);
+  const CountedMemory memory = {&spaces};
   std::vector<int64_t> temporary(module.num_computations(), 0);
   for (const auto& computation : module.computations()) {
     if (computation->root() == nullptr || computation->is_fusion()) continue;
-    temporary[computation->index()] = Allocator(*computation, temporary, size).Run();
+    temporary[computation->index()] = Allocator(*computation, temporary, size, memory).Run();
   }
   needs.temporary = temporary[module.entry()->index()];
-  const Buffers buffers(*module.entry(), size);
+  const Buffers buffers(*module.entry(), size, &memory);
   for (const Instruction* parameter : module.entry()->parameters()) {
     for (const int b : buffers.Of(*parameter))
       needs.arguments = SaturatingAdd(needs.arguments, buffers[b].bytes);

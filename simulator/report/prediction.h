@@ -93,6 +93,8 @@ struct PredictedMemory {
   int64_t slots = 0;  // Of `state`: what no product reads.
   // Beside arguments and results, places that nothing fits in included; and all of it together.
   int64_t temporary = 0, allocated = 0;
+  // The peak of the host's memory, and the bytes that one step moves between host and device.
+  int64_t host_peak = 0, to_host = 0, to_device = 0;
   std::string peak_at;
   std::vector<Value> largest;  // At the peak, largest first.
   std::vector<Sample> samples;

@@ -59,12 +59,13 @@ json MemoryJson(const PredictedMemory& memory) {
                        {"source", value.source},
                        {"op_name", value.op_name}});
   }
+  json host = {{"peak", memory.host_peak}, {"to_host", memory.to_host}, {"to_device", memory.to_device}};
   return {{"capacity", memory.capacity},   {"parameters", memory.parameters},
           {"state", memory.state},         {"activations", memory.activations},
           {"workspace", memory.workspace}, {"peak", memory.peak},
           {"peak_at", memory.peak_at},     {"temporary", memory.temporary},
           {"allocated", memory.allocated}, {"slots", memory.slots},
-          {"largest", std::move(largest)}};
+          {"host", std::move(host)},       {"largest", std::move(largest)}};
 }
 
 template <typename Row, typename ToJson>

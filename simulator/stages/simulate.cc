@@ -8,6 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/device_groups.h"
+#include "hlo/analysis/memory_spaces.h"
+#include "hlo/analysis/peak_memory.h"
 #include "hlo/base/status.h"
 #include "hlo/io/hlo_text_names.h"
 #include "hlo/ir/cause_attribute.h"
@@ -299,6 +301,10 @@ class Simulator {
     const MemoryNeeds needs = ComputeMemoryNeeds(module_, &size);
     memory.temporary = needs.temporary;
     memory.allocated = needs.All();
+    memory.host_peak = ComputeHostPeakMemory(module_).bytes;
+    const HostTraffic traffic = ComputeHostTraffic(module_, MemorySpaces(module_));
+    memory.to_host = traffic.to_host;
+    memory.to_device = traffic.to_device;
     AddNoteOnRematerialization();
     if (profile.peak_at != nullptr) memory.peak_at = NameOf(*profile.peak_at);
     for (size_t i = 0; i < std::min(profile.at_peak.size(), kMostValuesAtPeak); ++i) {

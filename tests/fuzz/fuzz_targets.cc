@@ -383,7 +383,7 @@ class PartitionTarget : public ModuleTarget {
     if (!verified.ok()) return Broken("the partitioned module does not verify", verified);
     for (const Module* module : {file.module.get(), partitioned.module.get()}) {
       ComputeModuleStats(*module);
-      if (ComputeStatistics(*module).peak_bytes < 0) return Broken("the memory at peak is negative");
+      if (ComputeStatistics(*module).device.peak < 0) return Broken("the memory at peak is negative");
     }
     return absl::OkStatus();
   }

@@ -164,7 +164,7 @@ TEST(WindowedEinsumTest, NoDeviceHoldsTheGatheredArray) {
   ASSERT_OK_AND_ASSIGN(const Partitioned without, PartitionModule(*module, options));
   options.windowed_einsum_bytes = 0;
   ASSERT_OK_AND_ASSIGN(const Partitioned with, PartitionModule(*module, options));
-  EXPECT_LT(ComputeStatistics(*with.module).peak_bytes, ComputeStatistics(*without.module).peak_bytes);
+  EXPECT_LT(ComputeStatistics(*with.module).device.peak, ComputeStatistics(*without.module).device.peak);
 }
 
 // Parts from each side, and two in a trip: as many messages.
