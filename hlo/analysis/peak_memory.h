@@ -24,7 +24,7 @@ namespace toroid {
 struct PeakMemory {
   struct Value {
     const Instruction* maker;
-    int leaf;  // Of the maker's shape.
+    int leaf;  // Number of the leaf in the maker's shape.
     int64_t bytes;
     bool until_after;  // Used after the instruction at the peak.
   };

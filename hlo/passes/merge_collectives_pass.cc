@@ -106,7 +106,7 @@ struct Waiting {
 // Collectives of one kind.
 struct Kind {
   std::vector<Instruction*> all;
-  Waiting inner, last;  // Those on which others of the kind depend, and the rest.
+  Waiting inner, last;  // Collectives on which others of the kind depend; the rest.
 };
 
 // The kinds with more than one collective.
