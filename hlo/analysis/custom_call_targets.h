@@ -14,8 +14,8 @@ namespace toroid {
 
 bool IsCallTo(const Instruction& instruction, absl::string_view target);
 
-// True for a custom call of one operand whose target is an identity. If operand and result differ in shape,
-// the call is none, whatever its target.
+// True for a custom call of one operand whose target is an identity. The call itself is one only if operand
+// and result also agree in shape: see HandsLeavesOn.
 bool IsIdentityTarget(const Instruction& instruction);
 
 // True for an identity that only states a sharding. A partitioned program needs none of them.

@@ -29,8 +29,7 @@ class Walk {
 
   // Runs to the end; sets peak(), at() and is_inside().
   void Run() { Run(-1, false); }
-  // Runs up to instruction `stop`: `inside`, to the run of its body, otherwise to the moment its results are
-  // there.
+  // Runs up to instruction `stop`: if `inside`, until its body runs, otherwise until its results are made.
   void Run(int stop, bool inside) {
     const int n = computation_.size();
     for (const Instruction* parameter : computation_.parameters()) {

@@ -24,13 +24,13 @@ namespace toroid {
 struct PeakMemory {
   struct Value {
     const Instruction* maker;
-    int leaf;  // Of the maker's shape.
+    int leaf;  // Number of the leaf in the maker's shape.
     int64_t bytes;
     bool until_after;  // Used after the instruction at the peak.
   };
   int64_t bytes = 0;  // Saturates.
-  const Instruction* at =
-      nullptr;              // The instruction at the peak, in the innermost body; null for an empty module.
+  // The instruction at the peak, in the innermost body; null for an empty module.
+  const Instruction* at = nullptr;
   std::vector<Value> live;  // Live at the peak, largest first; equal sizes in program order.
 };
 
@@ -50,9 +50,9 @@ using BufferKind = std::function<int(const Buffer&)>;  // Result: 0 .. kBufferKi
 struct HeldMemory {
   int64_t bytes = 0;                          // The sum of all kinds and of bodies.
   std::array<int64_t, kBufferKinds> stays{};  // By kind: made before the instruction and needed after it.
-  std::array<int64_t, kBufferKinds>
-      passes{};  // Made by the instruction, or needed for the last time. The rest of `bytes` is
-                 // what the bodies hold that it runs.
+  // By kind: made by the instruction, or needed by it for the last time. The rest of `bytes` is the memory of
+  // the bodies that it runs.
+  std::array<int64_t, kBufferKinds> passes{};
 };
 
 // By index of the entry's instructions. Without `kind` all buffers are of kind 0.

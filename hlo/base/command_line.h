@@ -21,8 +21,8 @@ inline constexpr int kExitFailure = 1;  // The input cannot be processed, or a c
 inline constexpr int kExitUsage = 2;    // Unknown flags, bad values.
 
 // Parses the flags, runs `run` and returns the exit status. --help and --version print to standard output and
-// succeed. An error is one line on standard error. A usage error is printed behind the command's name, and for
-// an unknown flag it suggests the nearest one; an error of `run` is printed unchanged.
+// succeed. An error is one line on standard error. A usage error is printed behind the command's name, and
+// for an unknown flag it suggests the nearest one; an error of `run` is printed unchanged.
 int RunCommand(CLI::App& app, int argc, char** argv, const std::function<absl::Status()>& run);
 
 }  // namespace toroid

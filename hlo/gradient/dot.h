@@ -6,7 +6,8 @@
 // rhs. It has dimensions [batch, free of lhs, contracted in rhs's order], and is transposed to lhs's order.
 // ragged-dot: the same with ragged dots and the same group sizes. If lhs's free dimension m is cut into
 // groups, rhs's cotangent contracts it: [m,k] x [g,k,n] -> [m,n] gives [m,n] x [g,k,n] -> [m,k] and [m,k] x
-// [m,n] -> [g,k,n]. scaled-dot: the dot of the scaled operands.
+// [m,n] -> [g,k,n].
+// scaled-dot: the dot of the scaled operands.
 #ifndef TOROID_HLO_GRADIENT_DOT_H_
 #define TOROID_HLO_GRADIENT_DOT_H_
 

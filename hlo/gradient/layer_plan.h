@@ -12,8 +12,8 @@ namespace toroid {
 
 struct LayerPlan {
   std::vector<int64_t> of_op;  // By index of the instruction; an operand's layer is not greater.
-  std::vector<bool>
-      computed_again;  // By layer. In other layers all values that take work are kept, also in bodies of loops.
+  // By layer. In the other layers all values that take work are kept, also in bodies of loops.
+  std::vector<bool> computed_again;
 };
 
 // Sets options->keep: it keeps, besides the values it kept before, those that a layer hands to later layers,

@@ -41,8 +41,8 @@ class Primals {
   LayerBarrier* barrier_ = nullptr;
   absl::Status status_;
   absl::flat_hash_map<const Instruction*, Value> computed_;  // Recomputed values that take work.
-  absl::flat_hash_map<const Instruction*, Value>
-      of_layer_;  // In this layer: kept values, and those that take no work.
+  // In this layer: kept values, and those that take no work.
+  absl::flat_hash_map<const Instruction*, Value> of_layer_;
   absl::flat_hash_map<const xla::OpMetadata*, const xla::OpMetadata*> metadata_;
 };
 

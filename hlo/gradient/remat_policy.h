@@ -33,7 +33,8 @@ void KeepDots(GradientOptions* options);
 // take work are kept. A value that depends on no boundary belongs to the first layer that uses it. Each trip
 // of a loop in a layer is a layer of its own.
 // Example: embedding -> x0 -> attention -> x1 -> attention -> x2 -> loss keeps all of embedding and loss, and
-// x0, x1, x2. `boundaries`: in program order; those of a decoder may follow those of its encoder.
+// x0, x1, x2.
+// `boundaries`: in program order; those of a decoder may follow those of its encoder.
 // Errors: kInvalidArgument "computation/instruction: ..." for a boundary of another computation or out of
 // order.
 absl::Status KeepLayerInputs(const Computation& computation, absl::Span<const Instruction* const> boundaries,

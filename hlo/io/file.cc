@@ -253,8 +253,8 @@ absl::StatusOr<std::optional<Literal>> HloFile::Result() const {
 namespace {
 
 absl::StatusOr<HloFile> ReadKnown(absl::string_view bytes) {
-  const google::protobuf::LogSilencer
-      silencer;  // The status reports damage; protobuf's log lines would repeat it.
+  // The status reports damage; protobuf's log lines would repeat it.
+  const google::protobuf::LogSilencer silencer;
   if (const std::optional<Container> container = ContainerOfBytes(bytes)) {
     return BinaryReader(*container).Read(bytes);
   }

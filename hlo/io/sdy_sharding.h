@@ -48,8 +48,8 @@ struct SdySharding {
 
 using SdyMeshes = std::map<std::string, SdyMesh>;
 
-// Errors of all functions: kInvalidArgument for syntax (the message names what was expected), an unknown mesh or
-// axis, a sub-axis that does not divide its axis, or an axis that one sharding uses twice.
+// Errors of all functions: kInvalidArgument for syntax (the message names what was expected), an unknown mesh
+// or axis, a sub-axis that does not divide its axis, or an axis that one sharding uses twice.
 absl::StatusOr<SdyMeshes> ParseSdyMeshes(absl::string_view text);
 // Reads either spelling; a sharding without per_value is a list of one.
 absl::StatusOr<std::vector<SdySharding>> ParseSdyShardings(absl::string_view text, const SdyMeshes& meshes);

@@ -106,7 +106,7 @@ struct Waiting {
 // Collectives of one kind.
 struct Kind {
   std::vector<Instruction*> all;
-  Waiting inner, last;  // Those on which others of the kind depend, and the rest.
+  Waiting inner, last;  // Collectives on which others of the kind depend; the rest.
 };
 
 // The kinds with more than one collective.
@@ -260,8 +260,8 @@ class Walk {
   const Order order_;
   std::vector<int> left_;     // By index: dependencies that have not run.
   std::vector<int> kind_of_;  // By index: the kind; -1 for none.
-  std::vector<double> cost_, before_,
-      behind_;                          // Costs: of the instruction, of the longest path to it and from it.
+  // Costs: of the instruction, of the longest path to it and from it.
+  std::vector<double> cost_, before_, behind_;
   std::vector<uint64_t> kinds_behind_;  // As bits: kinds of collectives that depend on the instruction.
   double most_ = 0;
   std::vector<int> ready_;

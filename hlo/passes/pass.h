@@ -91,8 +91,8 @@ class PassPipeline {
 struct NamedPass {
   absl::string_view name;
   std::unique_ptr<Pass> (*make)();
-  std::unique_ptr<Pass> (*make_with)(int64_t number) =
-      nullptr;  // For NAME:NUMBER; null if the pass takes no number.
+  // For NAME:NUMBER; null if the pass takes no number.
+  std::unique_ptr<Pass> (*make_with)(int64_t number) = nullptr;
   // The pass may remove collectives, shrink them or change their kind; candidates are compared after it.
   bool changes_what_is_sent = false;
 };

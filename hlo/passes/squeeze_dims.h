@@ -38,7 +38,7 @@ struct SqueezedOp {
     KeptDims kept;
   };
   absl::InlinedVector<Operand, 3> operands;
-  KeptDims kept;            // Of the result, or of every array of a tuple result.
+  KeptDims kept;            // Dimensions of the result, or of every array of a tuple.
   bool is_operand = false;  // The op does nothing: its elements are those of operand 0, in the same order.
 };
 

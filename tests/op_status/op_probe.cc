@@ -163,24 +163,25 @@ OpStatus ProbeOpcode(const OpProgram& program, Opcode opcode) {
 
 constexpr char kHead[] = R"(# Op status
 
-What works for each opcode of `hlo/opcode.inc`. The table is written by a program that tries it; a test keeps it true:
+The status of each opcode of `hlo/opcode.inc`. A program tries every opcode and writes the table; a test checks that it is up to date:
 
-    bazel run -c opt //tests/op_status -- --write      # writes this page anew
-    bazel test //tests/op_status/...                   # fails if the page says something else
+    bazel run -c opt //tests/op_status -- --write      # writes this page again
+    bazel test //tests/op_status/...                   # fails if the page is out of date
 
 | column | `yes` means |
 | --- | --- |
 | read | a sample program is read from HLO text and from a proto |
 | print | its text is read again and prints the same |
-| infer | the shape that follows from operands and attributes is the one given |
-| verify | the sample passes the verifier; an instruction that breaks a numbered constraint is refused by its number |
-| execute | the sample has the result that the semantics say; on a mesh of one device, collectives and messages on two |
-| sharding rule | the op has a rule of its own: some dimension may be cut, or sharding flows along it |
+| infer | the shape inferred from operands and attributes equals the given one |
+| verify | the sample passes the verifier; an instruction that breaks a numbered constraint is rejected with that number |
+| execute | the sample has the result that the semantics define; on a mesh of one device, for collectives and messages of two |
+| sharding rule | the op has a rule of its own: some dimension may be cut, or shardings propagate through it |
 | partition | every operand, cut in two along every dimension, gives the unpartitioned result, and no array is whole on every device |
 
-In the last two columns: `some`, `whole`: the results are right, but some (all) of the cuts make the op run on whole
-arrays; which, and why, stands [below](#cuts-after-which-an-op-runs-on-whole-arrays). `—`: no rule, or nothing to cut: a scalar, a token, or an op that only the program of one partition has. Ops that
-group values or call computations need no rule; what they hold is partitioned by itself.
+In the last two columns, `some` and `whole` mean that the results are right, but some (all) of the cuts make the op run
+on whole arrays; the cuts and reasons are [below](#cuts-after-which-an-op-runs-on-whole-arrays). `—`: no rule, or nothing
+to cut: a scalar, a token, or an op that occurs only in the program of one partition. Ops that group values or call
+computations need no rule, since their contents are partitioned.
 
 | opcode | read | print | infer | verify | execute | sharding rule | partition |
 | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -189,7 +190,7 @@ group values or call computations need no rule; what they hold is partitioned by
 constexpr char kCutsHead[] = R"(
 ## Cuts after which an op runs on whole arrays
 
-Samples are small, so gathering a few bytes is often what sends least; the random programs of `tests/random` cut larger ones.
+The samples are small, so that gathering a few bytes often sends least. The random programs of `tests/random` cut larger arrays.
 
 | opcode | cut in two | why the arrays are whole |
 | --- | --- | --- |
@@ -201,36 +202,43 @@ const std::map<std::string, std::string>& WhyWhole() {
   static const auto* const why = new std::map<std::string, std::string>{
       {"bitcast", "as reshape"},
       {"reshape",
-       "the rows of a minor dimension that is merged alternate in the result, so each tile of that takes something of each tile; "
-       "an exchange would go by way of the other dimension, and of six elements sends as much"},
+       "the rows of a merged minor dimension alternate in the result, so that each result tile needs "
+       "elements of every operand tile; an exchange by way of the other dimension would send as much for "
+       "six elements"},
       {"dynamic-update-slice",
-       "where the rows of the update go may be known only when running, and collectives have fixed partners: the update is then "
-       "gathered, what it is written into stays cut; to a constant place rows are shifted"},
+       "the place of the update may be known only at run time, and collectives have fixed partners: the "
+       "update is then gathered, and the array stays cut; an update at a constant place is shifted"},
       {"scatter",
-       "rows of updates go where indices say when running: indices and updates are gathered, or tables made of a part of them are "
-       "added up, whichever sends less: of three rows gathering; the table stays cut"},
+       "indices decide at run time where the rows of updates go: indices and updates are gathered, or "
+       "tables made of parts of the updates are added up, whichever sends less (for three rows, "
+       "gathering); the table stays cut"},
       {"ragged-dot",
-       "where the rows of a group begin is the sum of all sizes before it, so two sizes are gathered; two weights are too, "
-       "which sends less than adding up what each gives"},
+       "the first row of a group is the sum of all sizes before it, so that two sizes are gathered; two "
+       "weights are gathered too, which sends less than adding up partial results"},
       {"convolution",
-       "of a window of two rows gathering sends less than adding up what the parts of it give; larger ones stay cut, and are "
-       "added up (kernel gradients)"},
+       "for a window of two rows, gathering sends less than adding up partial results; larger kernels stay"
+       " cut, and partial results are added up (kernel gradients)"},
       {"sort",
-       "a sorted line stays cut from about 2 D³ rows over D devices on (`partitioner/ops/column_sort.h`); shorter ones are gathered, "
-       "or the lines are handed round"},
+       "a sorted line of at least about 2 D³ rows over D devices stays cut "
+       "(`partitioner/ops/column_sort.h`); for shorter ones the lines are gathered, or exchanged so that "
+       "each device sorts whole lines"},
       {"fft",
-       "lines of two elements; longer ones are handed round or transformed in four steps (`partitioner/ops/fft.h`)"},
+       "lines of two elements; longer lines are exchanged so that each device has whole lines, or "
+       "transformed in four steps (`partitioner/ops/fft.h`)"},
       {"cholesky",
-       "matrices of two rows; larger ones are factored in blocks, where that sends less (`partitioner/ops/cholesky.h`)"},
+       "matrices of two rows; larger ones are factored in blocks if that sends less "
+       "(`partitioner/ops/cholesky.h`)"},
       {"rng",
-       "which numbers it gives is left open, and one generator with a hidden state makes them in order: cut, all devices would take "
-       "the same ones, so each makes all and keeps its tile. Generators with a key are cut: rng-bit-generator"},
+       "the numbers are not specified, and one generator with a hidden state makes them in order: if it "
+       "were cut, all devices would draw the same numbers. Each device therefore makes all numbers and "
+       "keeps its tile. Generators with a key are cut: see rng-bit-generator"},
       {"rng-get-and-update-state",
-       "nothing to cut: one state of two words, which every device advances alike"},
+       "nothing to cut: one state of two words, which every device advances in the same way"},
       {"rng-bit-generator",
-       "nothing to cut but the key, of which every device needs both words; the bits that it makes are cut"},
+       "only the key could be cut, and every device needs both its words; the generated bits are cut"},
       {"get-dimension-size",
-       "a size known only when running: no tile knows how much of it is valid, and such arrays are kept whole"},
+       "the size is known only at run time: a tile does not know how much of it is valid, and such arrays "
+       "are kept whole"},
       {"set-dimension-size", "as get-dimension-size"},
       {"dynamic-reshape", "as get-dimension-size"},
   };
