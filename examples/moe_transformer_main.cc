@@ -89,20 +89,9 @@ void PrintFullSize(const std::vector<FullSizeRow>& rows) {
       "  tokens to their experts and back, and scalars.\n\n");
 }
 
-// The nearest figures that GShard measured. arXiv:2006.16668, read from the vector graphics of figure 8.
-struct PaperLayers {  // Figure 8: a Transformer layer and a MoE layer, forward, 2,048 tokens per core.
-  int64_t experts;
-  double pair_ms, all_to_all_percent;
-};
-constexpr PaperLayers kFigure8[] = {{128, 7.891, 15.8}, {512, 9.859, 30.6}, {2048, 13.269, 36.1}};
-
 void PrintPredictions(const std::vector<FullSizeRow>& rows) {
-  std::printf(
-      "One forward pass on TPU v3, 2,048 tokens per core, predicted at measured rates; what GShard measured that comes nearest:\n\n");
-  std::printf("  %-16s %-12s %-35s | %s\n", "", "", "predicted: whole model, forward",
-              "figure 8: its layers");
-  std::printf("  %-16s %-12s %9s %14s %10s | %11s %12s\n", "model", "slice", "step", "communication",
-              "memory", "time", "all-to-all");
+  std::printf("One forward pass on TPU v3, 2,048 tokens per core, predicted at measured rates:\n\n");
+  std::printf("  %-16s %-12s %9s %14s %10s\n", "model", "slice", "step", "communication", "memory");
   for (const FullSizeRow& row : rows) {
     const MoeTransformerConfig& config = row.config;
     std::printf("  %-16s ", absl::StrFormat("MoE(%dE, %dL)", config.experts, config.layers).c_str());
@@ -110,21 +99,12 @@ void PrintPredictions(const std::vector<FullSizeRow>& rows) {
       std::printf("TPU v3 has no slice of %lld cores\n", static_cast<long long>(config.devices));
       continue;
     }
-    std::string time = "-", share = "-";
-    for (const PaperLayers& paper : kFigure8) {
-      if (paper.experts != config.experts || 2 * config.moe_layers() != config.layers) continue;
-      time = absl::StrFormat("%.0f ms", paper.pair_ms * static_cast<double>(config.moe_layers()));
-      share = absl::StrFormat("%.1f %%", paper.all_to_all_percent);
-    }
     const Prediction& prediction = *row.prediction;
-    std::printf("%-12s %6.0f ms %12.1f %% %7.2f GB | %11s %12s\n", prediction.machine.c_str(),
+    std::printf("%-12s %6.0f ms %12.1f %% %7.2f GB\n", prediction.machine.c_str(),
                 static_cast<double>(prediction.step_ps) * 1e-9, prediction.communication_share * 100,
-                static_cast<double>(prediction.memory.peak) / 1e9, time.c_str(), share.c_str());
+                static_cast<double>(prediction.memory.peak) / 1e9);
   }
-  std::printf(
-      "\n  Not the same things: figure 8 has one Transformer and one MoE layer, times half the number of layers, without\n"
-      "  cross-attention, embeddings, softmax and loss; its share is that of their all-to-alls.\n"
-      "  Like with like: bazel run -c opt //benchmarks:figure8_breakdown\n\n");
+  std::printf("\n  Its layers beside GShard's figure 8: bazel run -c opt //benchmarks:figure8_breakdown\n\n");
 }
 
 // Token ids below the vocabulary, uniform draws, weights around zero.

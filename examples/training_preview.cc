@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "examples/moe/published.h"
 #include "examples/moe/training_step.h"
 #include "examples/training/moe_training.h"
 #include "examples/training/training_loop.h"
@@ -21,19 +20,6 @@ constexpr double kGiB = 1 << 30;
 constexpr int64_t kSequenceLength = 256;
 constexpr int64_t kShortSteps = 200, kShortExperts = 8;
 constexpr int64_t kLastSteps = 20;  // The last loss is the mean of these many steps.
-
-// Table 3's step time and figure 7's memory. Step times on 128 cores are left out: these runs have twice as
-// many tokens per core (docs/reproduction.md).
-std::string PublishedText(const MoeTransformerConfig& config) {
-  const PublishedCost* cost = FindPublished(kTable3, config.experts, config.layers);
-  const PublishedMemory* memory = FindPublished(kFigure7, config.experts, config.layers);
-  if (cost != nullptr && config.experts == 128) cost = nullptr;
-  const std::string time = cost == nullptr ? "-" : absl::StrFormat("%.0f ms", 1e3 / cost->steps_per_second);
-  const auto gib = [&](double x) { return memory == nullptr ? "-" : absl::StrFormat("%.1f GiB", x); };
-  const double weights = memory == nullptr ? 0 : memory->weights,
-               all = memory == nullptr ? 0 : weights + memory->activations;
-  return absl::StrFormat("%9s %9s %12s", time, gib(weights), gib(all));
-}
 
 }  // namespace
 
@@ -59,19 +45,18 @@ absl::StatusOr<PredictedTrainingStep> PredictTrainingStep(int64_t experts, int64
 
 std::string TrainingStepsText(absl::Span<const PredictedTrainingStep> steps) {
   std::string text = absl::StrFormat(
-      "One training step on TPU v3 (forward, backward, Adafactor), predicted at measured rates, and what GShard measured:\n\n"
-      "  %-16s | %43s | %s\n  %-16s | %9s %13s %9s %9s | %9s %9s %12s\n",
-      "", "predicted", "table 3, figure 7", "model", "step", "communication", "weights", "memory", "step",
-      "weights", "memory");
+      "One training step on TPU v3 (forward, backward, Adafactor), predicted at measured rates:\n\n"
+      "  %-16s %9s %14s %10s %10s\n",
+      "model", "step", "communication", "weights", "memory");
   for (const PredictedTrainingStep& step : steps) {
-    absl::StrAppendFormat(&text, "  %-16s | %6.0f ms %11.1f %% %5.1f GiB %5.1f GiB | %s\n",
+    absl::StrAppendFormat(&text, "  %-16s %6.0f ms %12.1f %% %6.1f GiB %6.1f GiB\n",
                           absl::StrFormat("MoE(%dE, %dL)", step.config.experts, step.config.layers),
                           step.seconds * 1e3, step.communication_share * 100, step.state_bytes / kGiB,
-                          step.allocated_bytes / kGiB, PublishedText(step.config));
+                          step.allocated_bytes / kGiB);
   }
   return text +
-         "\n  Of a core: weights with the optimizer's averages; memory with activations and gradients. Models of 36 layers\n"
-         "  compute each again in the backward pass; GShard's some values. All of its figures: docs/reproduction.md\n\n";
+         "\n  Per core: weights include the optimizer's averages, memory includes activations and gradients. Models of 36\n"
+         "  layers compute each layer again in the backward pass. Beside GShard's figures: bazel run -c opt //benchmarks:paper\n\n";
 }
 
 absl::StatusOr<std::string> ShortTrainingText(uint64_t seed) {

@@ -132,7 +132,7 @@ Instruction* ReplaceComponent(SpmdBuilder& b, Instruction* indices, int vector_d
 }
 
 int IndexOf(absl::Span<const int64_t> list, int64_t value) {
-  for (int i = 0; i < list.size(); ++i) {
+  for (int i = 0; i < static_cast<int>(list.size()); ++i) {
     if (list[i] == value) return i;
   }
   return -1;

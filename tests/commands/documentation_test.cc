@@ -10,7 +10,8 @@
 //     orders.
 // `bazel run -c opt //FOLDER:PROGRAM` runs that program.
 // BUILD: size = "medium"
-// BUILD: data = ["//:pages", "//examples:moe_transformer", "//hlo:hlo-convert", "//partitioner:hlo-partition", "//runtime:hlo-run", "//tests/corpus:full_size", "//tests/corpus:jax"]
+// BUILD: data = ["//:pages", "//examples:first_program", "//examples:first_program_main.cc", "//examples:moe_transformer", "//hlo:hlo-convert", "//partitioner:hlo-partition", "//runtime:hlo-run", "//tests/corpus:full_size", "//tests/corpus:jax"]
+#include <algorithm>
 #include <filesystem>
 #include <regex>
 #include <string>
@@ -133,6 +134,13 @@ int RunPage(const std::string& page) {
                                                  << absl::StrJoin(example.output, "\n");
   }
   return static_cast<int>(examples.size());
+}
+
+TEST(DocumentationTest, TheReadmeShowsTheFirstProgramAsItIs) {
+  ASSERT_OK_AND_ASSIGN(const std::string readme, ReadFile("README.md"));
+  ASSERT_OK_AND_ASSIGN(const std::string program, ReadFile("examples/first_program_main.cc"));
+  EXPECT_TRUE(absl::StrContains(readme, absl::StrCat("```cpp\n", program, "```\n")));
+  EXPECT_LE(std::count(program.begin(), program.end(), '\n'), 40);
 }
 
 TEST(DocumentationTest, TheReadmesExamplesPrintWhatItSays) { EXPECT_GE(RunPage("README.md"), 5); }

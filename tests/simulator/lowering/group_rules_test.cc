@@ -74,6 +74,14 @@ TEST(GroupRulesTest, AnArgumentIsRoundedAsItIsCopied) {
     k = f32[3,3,32,16] parameter(1)
     ROOT c = f32[16,40,40,16] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f )";
   const std::unique_ptr<Module> lowered = Lowered(*Parsed(program));
+  // The copy is there, of the argument as it is, and no array of rounded values is copied.
+  int copies = 0;
+  for (const auto& computation : lowered->computations()) {
+    for (const auto& op : computation->instructions()) {
+      copies += op->opcode() == Opcode::kCopy || op->opcode() == Opcode::kConvert;
+    }
+  }
+  EXPECT_GT(copies, 0);
   for (const auto& op : lowered->entry()->instructions()) {
     EXPECT_FALSE(op->opcode() == Opcode::kCopy && op->operand(0)->opcode() == Opcode::kConvert);
   }

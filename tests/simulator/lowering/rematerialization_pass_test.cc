@@ -69,8 +69,13 @@ TEST(RematerializationPassTest, ProgramsThatFitStayAsTheyAre) {
 
 TEST(RematerializationPassTest, ProgramsThatNeverFitEnd) {
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(kIdle));
+  const int64_t before = ComputeMemoryNeeds(*module).All();
+  const int instructions = module->entry()->size();
   ASSERT_OK(RematerializationPass(1, 0, Tiling()).Run(&module).status());
   ASSERT_OK(RematerializationPass(1, 0, Tiling()).Run(&module).status());
+  EXPECT_OK(VerifyModule(*module));
+  EXPECT_LE(ComputeMemoryNeeds(*module).All(), before);
+  EXPECT_LE(module->entry()->size(), 2 * instructions);
 }
 
 TEST(RematerializationPassTest, WhatOthersWaitForStaysWhereItIs) {
