@@ -205,7 +205,8 @@ class Checker {
     const Literal& declared = reference_.has_value() ? reference_->result : run_.result;
     const std::vector<ErrorNorms> errors = ErrorsFrom(*exact_, declared);
     for (size_t i = 0; i < errors.size(); ++i) {
-      if (IsMeasured(i, errors[i])) TakeLarger(Relative(errors[i]), &yardstick_[ToleranceOf(i)]);
+      own_error_.push_back(Relative(errors[i]));
+      if (IsMeasured(i, errors[i])) TakeLarger(own_error_[i], &yardstick_[ToleranceOf(i)]);
     }
     outcome_.rounding.emplace();
     if (exact_program_->jumps) outcome_.rounding->allowed = kJumpingFactor;
@@ -215,8 +216,10 @@ class Checker {
   }
 
   double FactorOf(size_t output, const ErrorNorms& errors) {
-    return TimesAsFar(Relative(errors), yardstick_[ToleranceOf(output)],
-                      ToleranceOf(output) / outcome_.rounding->allowed);
+    // An output of few elements that nearly cancel may be farther than all that are measured.
+    RelativeErrors yardstick = yardstick_[ToleranceOf(output)];
+    TakeLarger(own_error_[output], &yardstick);
+    return TimesAsFar(Relative(errors), yardstick, ToleranceOf(output) / outcome_.rounding->allowed);
   }
 
   // The run in the declared types may be farther from the exact result than the reference run by a factor.
@@ -250,7 +253,7 @@ class Checker {
         const double factor = FactorOf(i, errors[i]);
         // A yardstick that overflowed measures nothing.
         is_rounding = !check_.tolerance_is_given && factor <= outcome_.rounding->allowed &&
-                      std::isfinite(yardstick_[ToleranceOf(i)].max);
+                      std::isfinite(yardstick_[ToleranceOf(i)].max) && std::isfinite(own_error_[i].max);
         if (IsMeasured(i, errors[i])) {
           TakeLarger(Relative(errors[i]), &*outcome_.rounding->recorded);
           outcome_.rounding->recorded_factor = std::max(outcome_.rounding->recorded_factor, factor);
@@ -299,6 +302,7 @@ class Checker {
   std::optional<Literal> exact_;                // Of the reference, or of the program where there is none.
   std::vector<bool> proven_, vanishes_;         // By output.
   std::map<double, RelativeErrors> yardstick_;  // By tolerance.
+  std::vector<RelativeErrors> own_error_;       // Of the run that is the yardstick, by output.
   CheckOutcome outcome_;
 };
 

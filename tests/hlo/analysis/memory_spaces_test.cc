@@ -36,10 +36,9 @@ TEST(MemorySpacesTest, ArraysOfTheHostAreNotTheDevices) {
 
 TEST(MemorySpacesTest, MovesToTheHostMakeArraysThere) {
   const std::string x = "x = f32[100] parameter(0) s = f32[100] sine(x) ";
-  for (const char* move :
-       {"h = f32[100] custom-call(s), custom_call_target=\"MoveToHost\" ",
-        "h = f32[100] custom-call(s), custom_call_target=\"annotate_device_placement\", "
-        "frontend_attributes={_xla_buffer_placement=\"pinned_host\"} "}) {
+  for (const char* move : {"h = f32[100] custom-call(s), custom_call_target=\"MoveToHost\" ",
+                           "h = f32[100] custom-call(s), custom_call_target=\"annotate_device_placement\", "
+                           "frontend_attributes={_xla_buffer_placement=\"pinned_host\"} "}) {
     const Counted counted = Count(x + move + "ROOT t = (f32[100]) tuple(h)");
     EXPECT_EQ(counted.host, 400) << move;
     EXPECT_EQ(counted.device, 800) << move;

@@ -191,8 +191,10 @@ TEST(ReadAnnotationsTest, ShardingsThatNameWhatIsNotThereAreErrors) {
   EXPECT_THAT(ErrorOfSharding("@mesh, [{\\\"a\\\"}, {}], replicated={\\\"a\\\"}"),
               invalid("axis \"a\" is used twice"));
   EXPECT_THAT(ErrorOfSharding("@mesh, [{\\\"b\\\":(1)2}, {\\\"b\\\"}]"), invalid("axis \"b\" is used twice"));
-  EXPECT_THAT(ErrorOfSharding("@mesh, [{\\\"b\\\":(2)4}, {}]"), invalid("the sub-axis does not divide its axis"));
-  EXPECT_THAT(ErrorOfSharding("@mesh, [{\\\"b\\\":(1)8}, {}]"), invalid("the sub-axis does not divide its axis"));
+  EXPECT_THAT(ErrorOfSharding("@mesh, [{\\\"b\\\":(2)4}, {}]"),
+              invalid("the sub-axis does not divide its axis"));
+  EXPECT_THAT(ErrorOfSharding("@mesh, [{\\\"b\\\":(1)8}, {}]"),
+              invalid("the sub-axis does not divide its axis"));
   EXPECT_THAT(ErrorOf("xla.sdy.sharding=\"#sdy.sharding_per_value<[<@mesh, [{}, {}]>, <@mesh, [{}, {}]>]>\""),
               invalid("xla.sdy.sharding has 2 shardings for 1 values"));
   EXPECT_FALSE(ErrorOfSharding("@mesh, [{}, {}, {}]").ok());
@@ -203,8 +205,9 @@ TEST(ReadAnnotationsTest, AttributesAreCheckedWherePropagationDoesNotLook) {
   const Read unused(R"(HloModule m
   dead { p = f32[4] parameter(0) ROOT n = f32[4] negate(p), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@grid, [{}]>"} }
   ENTRY main { x = f32[4] parameter(0) ROOT y = f32[4] negate(x) })");
-  EXPECT_THAT(unused.annotations, StatusIs(absl::StatusCode::kInvalidArgument,
-                                           HasSubstr("dead/n: sdy attribute, column 15: the module has no mesh")));
+  EXPECT_THAT(unused.annotations,
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("dead/n: sdy attribute, column 15: the module has no mesh")));
 }
 
 }  // namespace
