@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "hlo/builder/instruction_builder.h"
+#include "hlo/ir/untiled_shapes.h"
 
 namespace toroid {
 namespace {
@@ -40,6 +40,10 @@ class Appender {
     return b_.Op(Opcode::kTranspose, shape, {operand}, b_.WithDimensions(permutation));
   }
 
+  Instruction* Reshape(Instruction* operand, const Shape& shape) {
+    return b_.Op(Opcode::kReshape, shape, {operand});
+  }
+
   // `operand` and `shape` are row-major.
   Instruction* Bitcast(Instruction* operand, const Shape& shape) {
     const bool same_type = operand->shape().element_type() == shape.element_type();
@@ -62,18 +66,18 @@ class Appender {
 
 }  // namespace
 
-absl::Status CheckUntiled(const Shape& shape) {
-  if (shape.custom_layout() == nullptr || shape.custom_layout()->tiles().empty()) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat("bitcast of the tiled layout ",
-                                               shape.ToString(/*with_layout=*/true),
-                                               ": what the padding of tiles holds is not defined"));
-}
-
 absl::StatusOr<Instruction*> AppendRowMajorBitcast(const Instruction& bitcast, Instruction* operand,
                                                    Computation* to) {
-  const Shape &from = bitcast.operand(0)->shape(), &shape = bitcast.shape();
-  for (const Shape* side : {&from, &shape}) RETURN_IF_ERROR(Annotate(CheckUntiled(*side), bitcast.name()));
+  const absl::StatusOr<UntiledShapes> sides = WithoutTiles(bitcast.operand(0)->shape(), bitcast.shape());
+  if (!sides.ok()) return Annotate(sides.status(), bitcast.name());
+  Shape from = sides->from, shape = sides->to;
+  Shape result = bitcast.shape().WithRowMajorLayout();
+  if (from.element_type() == shape.element_type()) {
+    const PrimitiveType type = operand->shape().element_type();
+    for (Shape* side : {&from, &shape, &result}) side->set_element_type(type);
+  }
   Appender append(bitcast, to);
+  if (!from.SameDims(operand->shape())) operand = append.Reshape(operand, from.WithRowMajorLayout());
   if (!from.HasRowMajorLayout()) operand = append.Transpose(operand, MajorToMinor(from), Physical(from));
   if (shape.HasRowMajorLayout()) {
     operand = append.Bitcast(operand, shape);
@@ -83,6 +87,7 @@ absl::StatusOr<Instruction*> AppendRowMajorBitcast(const Instruction& bitcast, I
     for (size_t i = 0; i < order.size(); ++i) back[order[i]] = static_cast<int64_t>(i);
     operand = append.Transpose(append.Bitcast(operand, Physical(shape)), back, shape.WithRowMajorLayout());
   }
+  if (!shape.SameDims(result)) operand = append.Reshape(operand, result);
   RETURN_IF_ERROR(Annotate(append.status(), bitcast.name()));
   return operand;
 }

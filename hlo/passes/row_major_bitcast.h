@@ -14,12 +14,9 @@
 
 namespace toroid {
 
-// Checks a shape of a bitcast.
-// Errors: kUnimplemented for tiled layouts, whose padding has no defined content.
-absl::Status CheckUntiled(const Shape& shape);
-
-// Appends to `to` the value of `bitcast` over `operand`, which has the shape of the bitcast's operand.
-// Errors: those of CheckUntiled.
+// Appends to `to` the value of `bitcast` over `operand`, which has the shape of the bitcast's operand, but perhaps a wider
+// element type; a bitcast that keeps the type keeps that one, too.
+// Errors: those of WithoutTiles (hlo/ir/untiled_shapes.h), for layouts with tiles.
 absl::StatusOr<Instruction*> AppendRowMajorBitcast(const Instruction& bitcast, Instruction* operand,
                                                    Computation* to);
 

@@ -18,7 +18,7 @@
 
 namespace toroid {
 
-// What is known of one operand or result.
+// The facts about one operand or result.
 struct TensorView {
   absl::Span<const int64_t> dims;
   int64_t width = 4;                        // Bytes of an element.
@@ -63,7 +63,7 @@ Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorF
 // Local flops of an op that does many: so many for each combination of positions of its local factors.
 double LocalFlops(const Mesh& mesh, const ShardingRule& rule, absl::Span<const AxisList> factor_axes);
 
-// What the local program of an op so cut exchanges by itself: halos. `bytes_of(k)`: local bytes of operand k.
+// The bytes that the local program of an op with this cut exchanges by itself: halos. `bytes_of(k)`: local bytes of operand k.
 struct OwnExchanges {
   int64_t sent_bytes = 0;
   double time = 0;   // By the cost model, as of a plan.

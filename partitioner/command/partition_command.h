@@ -14,7 +14,7 @@
 
 namespace toroid {
 
-// What --explain prints: nothing, rows that differ by numbers as one, or a row for every collective.
+// The output of --explain: nothing, rows that differ by numbers as one, or a row for every collective.
 enum class Explain { kNothing, kGrouped, kFull };
 
 // Gives the program of one partition of the module that is read, for `num_partitions` devices (0: as the module says).
@@ -45,8 +45,9 @@ struct PartitionCommand {
   PartitionOptions options;
 };
 
-// Reads the module once, partitions it once and writes. Of a module that is partitioned already, by whichever
-// partitioner, it only reports. Errors carry the file's name.
+// Reads the module, partitions it and writes it; with `predict`, partitions it under two cost models and takes the
+// faster program. A module that some partitioner has partitioned already is only reported on. Errors carry the file's
+// name.
 absl::Status RunPartitionCommand(const PartitionCommand& command);
 
 }  // namespace toroid

@@ -1,4 +1,4 @@
-// What hlo-run executes and hlo-simulate predicts for a module that may not be partitioned yet.
+// The program that hlo-run executes and hlo-simulate predicts for a module that may not be partitioned yet.
 #ifndef TOROID_PARTITIONER_COMMAND_PARTITION_ON_DEMAND_H_
 #define TOROID_PARTITIONER_COMMAND_PARTITION_ON_DEMAND_H_
 

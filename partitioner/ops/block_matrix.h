@@ -1,4 +1,4 @@
-// What blocked linear algebra is written in: matrices in the last two dimensions, behind a batch.
+// The matrices of blocked linear algebra: the last two dimensions of an array, behind a batch.
 #ifndef TOROID_PARTITIONER_OPS_BLOCK_MATRIX_H_
 #define TOROID_PARTITIONER_OPS_BLOCK_MATRIX_H_
 

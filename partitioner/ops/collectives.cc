@@ -45,7 +45,7 @@ ShardingRule ReduceScatterShardingRule(const Instruction& instruction) {
 
 ShardingRule AllToAllShardingRule(const Instruction& instruction) {
   if (instruction.dimensions().empty()) {
-    // Of n operands, each goes to another device: what arrives together was cut alike.
+    // Each of n operands goes to another device: the arrays that arrive together were cut alike.
     if (!ResultPerOperand(instruction)) return OpaqueRule(instruction);
     ShardingRule rule = PointwiseRule(instruction.operand(0)->shape().dims(), instruction.num_operands());
     rule.results.assign(rule.operands.begin(), rule.operands.end());

@@ -22,7 +22,7 @@ void AddWithin(int64_t size, int factor, DimFactors* dim) {
   if (size != 1 || dim->size == 0) dim->push_back(factor);
 }
 
-// Of one spatial dimension.
+// The windows of one spatial dimension.
 struct SpatialSizes {
   SpatialSizes(const Instruction& op, const ConvolutionView& numbers, int i)
       : image(op.operand(0)->shape().dim(numbers.input_spatial()[i])),

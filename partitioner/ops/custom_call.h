@@ -18,7 +18,7 @@ namespace toroid {
 ShardingRule CustomCallShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionCustomCall(OpContext& context);
 
-// What the call's own collectives send: those of a top-k.
+// The bytes that the call's own collectives send: those of a top-k.
 int64_t BytesSentByCustomCall(const Instruction& op, int factor, int64_t tiles,
                               absl::Span<const double> operand_bytes, int64_t halo);
 

@@ -105,7 +105,7 @@ class FftWriter {
     return b_.Transpose(b_.Reshape(x, dims), back);
   }
 
-  // Of lines as they lie on the device.
+  // For lines in their order on the device.
   Instruction* Fft(Instruction* x, xla::FftType type, int64_t length) {
     xla::HloInstructionProto* attrs = b_.NewAttrs();
     attrs->set_fft_type(type);

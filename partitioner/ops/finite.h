@@ -1,4 +1,4 @@
-// What is known of a value's being finite from the program alone.
+// Facts about a value being finite that follow from the program alone.
 //
 // A sum may be multiplied term by term, (a + b) c = a c + b c, only while c is finite: with c infinite, terms
 // of opposite signs give infinities of opposite signs, whose sum is NaN where the whole product is infinite.

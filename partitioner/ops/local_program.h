@@ -1,4 +1,4 @@
-// What the local program of an op is made from: the op, its local operands and the shardings of its results.
+// The inputs of an op's local program: the op, its local operands and the shardings of its results.
 //
 // The common case is the op itself on local shapes (PartitionByRule). Families whose local program differs have a
 // function Partition<Family>(OpContext&), named by their row of op_families.cc; operands are resharded to what the

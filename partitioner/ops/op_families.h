@@ -1,4 +1,4 @@
-// What the partitioner knows of each family of ops (the family column of hlo/opcode.inc): one row per family in
+// The partitioner's functions for each family of ops (the family column of hlo/opcode.inc): one row per family in
 // op_families.cc, its functions in a source of its own in this folder.
 //
 // A rule names the factors of every dimension of the op, as an einsum would, and what cutting each means; see
@@ -21,7 +21,7 @@ struct OpFamily {
   ShardingRule (*rule)(const Instruction& op);
   // The local program, which can cut permuting and indexed factors. Null: PartitionByRule, which cannot.
   absl::StatusOr<std::vector<Instruction*>> (*program)(OpContext& context) = nullptr;
-  // What tiles of a factor read, cut in `tiles`. Null: their own rows. Factor d is dimension d of the result, but of
+  // The rows that tiles of a factor read, cut in `tiles`. Null: their own rows. Factor d is dimension d of the result, but of
   // convolutions.
   std::vector<OperandWindows> (*reads)(const Instruction& op, int factor, int64_t tiles) = nullptr;
   // Bytes that one device sends for the local program's own exchanges, of which `halo` for what its tiles read;
@@ -35,7 +35,7 @@ struct OpFamily {
 // The value of which an op reads operand k: what its local program is given, and what `OperandWindows` speak of.
 const Instruction& SourceOf(const Instruction& op, int k);
 
-// Of an opcode's family; kUnknown: a family whose ops run on replicated arrays.
+// The row of an opcode's family; kUnknown: a family whose ops run on replicated arrays.
 const OpFamily& FamilyOf(Opcode opcode);
 
 // The rule of an instruction. Opcodes without a rule of their own (rng, ...) get one in which no dimension is cut.

@@ -133,7 +133,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionRaggedDot(OpContext& context)
                                    context.operands[0], b.Broadcast(b.Zero(type), lhs_dims));
     context.operands[1] = b.PadAlong(context.operands[1], dims.group, 1, 0);
   }
-  // What else is cut and summed over has its padding replaced as in any product.
+  // Other contracted dimensions that are cut have their padding replaced as in any product.
   for (size_t i = 0; i < dims.dot.lhs_contracting().size(); ++i) {
     for (const int side : {0, 1}) {
       const int d =

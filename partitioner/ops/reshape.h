@@ -17,7 +17,7 @@ namespace toroid {
 ShardingRule ReshapeShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionReshape(OpContext& context);
 
-// What uneven cuts of a leading factor move, in terms of the operand's rows or of the result's.
+// The rows that an uneven cut of a leading factor moves, counted in the operand or in the result.
 std::vector<OperandWindows> ReadsOfReshape(const Instruction& op, int factor, int64_t tiles);
 
 }  // namespace toroid

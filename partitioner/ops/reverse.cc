@@ -7,7 +7,7 @@ namespace toroid {
 
 namespace {
 
-// What tile i of t rows reads of reversed tiles: everything moves up by what the last one lacks.
+// The rows of the reversed tiles that tile i of t rows reads: all rows move up by the padding of the last tile.
 TileWindows WindowsOfReversed(int64_t n, int64_t t, int64_t tiles) { return {t, t * tiles - n, t}; }
 
 // Tiles change places with their mirror images.

@@ -191,7 +191,7 @@ class LocalBits {
     return word;
   }
 
-  // What the blocks hold, element by element, in the type of the bits.
+  // The elements that the blocks hold, in the type of the bits.
   std::vector<Instruction*> Elements(Words& words, Instruction* blocks) {
     Instruction *key = Component(b_, state_, 0), *low = Component(b_, state_, 1);
     std::vector<Instruction*> all;

@@ -12,7 +12,7 @@ namespace toroid {
 
 namespace {
 
-// What combines updates with rows, if it is one known reducer for all operands.
+// The reducer that combines updates with rows, if it is one known reducer for all operands.
 std::optional<Reducer> ReducerOf(const Instruction& scatter) {
   const auto reducers = ClassifyReducers(*scatter.called(0));
   if (!reducers.has_value()) return std::nullopt;
@@ -141,7 +141,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
     const auto dims = component->shape().dims();
     Instruction* offset = b.Broadcast(b.Offset(context.AxesOf(0, d), shard, xla::S64), dims);
     Instruction* local = b.Binary(Opcode::kSubtract, component, offset);
-    // What lies past the global end may fall into the padding of the last shard, which nobody reads.
+    // Rows past the global end may fall into the padding of the last shard, which no op reads.
     indices = scalar_indices ? local : ReplaceComponent(b, wide, vector_dim, k, local);
   }
   if (apart == 0 || IsIdempotent(reducer)) return context.CloneLocal();

@@ -65,7 +65,7 @@ Computation* SelectAmongElements(const OpContext& context) {
   return b.Finish(b.And(b.Not(missing[0]), keep));
 }
 
-// What a tile of t rows of the operand needs along one dimension; see the header.
+// The rows that a tile of t rows of the operand needs along one dimension; see the header.
 struct TileOfWindows {
   int64_t size, stride, low;
   int64_t rows;  // t

@@ -16,7 +16,7 @@ namespace toroid {
 ShardingRule SortShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionSort(OpContext& context);
 
-// What the tiles give, or the tiles.
+// The results of the tiles, or the tiles.
 int64_t BytesSentBySort(const Instruction& op, int factor, int64_t tiles,
                         absl::Span<const double> operand_bytes, int64_t halo);
 

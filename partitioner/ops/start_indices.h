@@ -1,4 +1,4 @@
-// What ops share that address an operand by computed indices: dynamic slices, gather, scatter.
+// Helpers for ops that address an operand by computed indices: dynamic slices, gather, scatter.
 //
 // On a cut indexed dimension start indices are clamped against the full dimension first, then moved into the
 // shard's coordinates; a partition contributes what it holds and zeros elsewhere, and the contributions add

@@ -11,11 +11,11 @@
 
 namespace toroid {
 
-// Of the op, and of custom calls that do the same.
+// The rule of the op, and of custom calls that do the same.
 ShardingRule TopKShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionTopK(OpContext& context);
 
-// What the tiles give, or the tiles.
+// The results of the tiles, or the tiles.
 int64_t BytesSentByTopK(const Instruction& op, int factor, int64_t tiles,
                         absl::Span<const double> operand_bytes, int64_t halo);
 

@@ -1,4 +1,4 @@
-// What the windows of a tile read, for the windowed ops: convolution, reduce-window.
+// The rows that the windows of a tile read, for the windowed ops: convolution, reduce-window.
 //
 // Output tile i owns w windows from i w. On the base spread by its dilation it reads positions
 // [i w stride - low, i w stride - low + (w - 1) stride + (k - 1) dilation + 1). A halo exchange fetches the rows behind
@@ -23,7 +23,7 @@ TileWindows WindowsOf(const WindowDim& window, int64_t t);
 // The rows behind what a tile with t rows of the window reads for w outputs.
 TileWindows WindowsOfPart(const WindowDim& window, int64_t t, int64_t w);
 
-// Of n rows, those that `outputs` windows may read: rows behind them are nobody's.
+// The first of n rows that `outputs` windows may read: no window reads the rows behind them.
 int64_t RowsRead(const WindowDim& window, int64_t outputs, int64_t n);
 
 // The positions that the w local windows read.

@@ -82,7 +82,7 @@ Instruction* OfGather(const Instruction& op, InstructionBuilder& b) {
 // rows that are moved to it and back.
 constexpr double kLargeShare = 0.5;
 
-// What changes nothing, not even the sign of a zero.
+// An op that changes nothing, not even the sign of a zero.
 Instruction* Neutral(Reducer reducer, PrimitiveType type, InstructionBuilder& b) {
   return reducer == Reducer::kAdd ? b.Full(type, {}, -0.0) : b.Constant(NeutralElement(reducer, type));
 }

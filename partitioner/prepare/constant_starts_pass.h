@@ -20,7 +20,7 @@ namespace toroid {
 
 class ConstantStartsPass : public Pass {
  public:
-  // What stands for an instruction of `given`, if that is not null, takes its place there.
+  // A replacement of an instruction in `given`, if that is not null, takes its place in the set.
   explicit ConstantStartsPass(GivenShardings* given = nullptr) : given_(given) {}
   absl::string_view name() const override { return "constant_starts"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;

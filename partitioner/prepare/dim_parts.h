@@ -1,4 +1,4 @@
-// What the dimensions of an array are merged from.
+// The parts that the dimensions of an array are merged from.
 #ifndef TOROID_PARTITIONER_PREPARE_DIM_PARTS_H_
 #define TOROID_PARTITIONER_PREPARE_DIM_PARTS_H_
 

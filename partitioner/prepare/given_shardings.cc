@@ -162,7 +162,7 @@ std::string UniqueName(const Instruction& parameter, const NameCounts& counts) {
   return absl::StrCat("parameter(", parameter.parameter_number(), ")");
 }
 
-// What may have been meant by a name that matches nothing: the nearest name, a parameter whose name holds it, or all
+// Suggestions for a name that matches nothing: the nearest name, a parameter whose name holds it, or all
 // parameters where they are few.
 std::string NamesInstead(absl::string_view name, const Module& module) {
   std::vector<std::string> parameters, names;
@@ -184,7 +184,7 @@ std::string NamesInstead(absl::string_view name, const Module& module) {
       last = op_name;
     }
   }
-  // What is called so is no array.
+  // The instruction of this name is no array.
   names.erase(std::remove(names.begin(), names.end(), name), names.end());
   const std::string meant = DidYouMean(name, names);
   if (!meant.empty()) return meant;

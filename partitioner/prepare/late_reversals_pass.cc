@@ -46,19 +46,19 @@ class Reverser : public ValuesInForm<Reversed> {
     return depth > 0 &&
            absl::c_all_of(x.operands(), [&](const Instruction* y) { return IsMade(*y, depth - 1); });
   }
-  // Of a broadcast: each dimension to be reversed is a new one.
+  // For a broadcast: each dimension to be reversed is a new one.
   static bool IsSymmetric(const Instruction& x, const Reversed& reversed) {
     return x.opcode() == Opcode::kBroadcast &&
            absl::c_none_of(x.dimensions(), [&](int64_t d) { return reversed[d]; });
   }
-  // What an array is to be so that its reversal is the value; null if that would move other data than before.
+  // The array whose reversal is the value; null if making it would move data that did not move before.
   Instruction* Under(const Reversed& reversed, Instruction* x, int broadcasts = kMostBroadcasts) {
     if (FormOf(*x) == reversed) return ArrayOf(x);
     if (ValueOf(*x)) return nullptr;
     if (IsSymmetric(*x, reversed)) return x;
     if (IsMade(*x)) return Reverse(x, reversed);
     if (x->opcode() != Opcode::kBroadcast || IsStated(*x) || broadcasts == 0) return nullptr;
-    // Of a smaller array: as of a bias.
+    // The broadcast of a smaller array, such as a bias.
     Reversed of_operand;
     for (const int64_t d : x->dimensions()) of_operand.push_back(reversed[d]);
     Instruction* operand = Under(of_operand, x->operand(0), broadcasts - 1);
@@ -156,7 +156,7 @@ class Reverser : public ValuesInForm<Reversed> {
   Result MakeDot(const Instruction& op) {
     if (op.num_operands() != 2) return std::nullopt;
     const DotView dot(op);
-    // What both operands have is reversed in both.
+    // A dimension that both operands have is reversed in both.
     Reversed lhs = FormOf(*op.operand(0)), rhs = FormOf(*op.operand(1));
     const auto agree = [&](absl::Span<const int64_t> of_lhs, absl::Span<const int64_t> of_rhs) {
       for (size_t k = 0; k < of_lhs.size(); ++k)

@@ -1,4 +1,4 @@
-// What a caller may ask of the partitioner.
+// The options of the partitioner.
 #ifndef TOROID_PARTITIONER_PREPARE_PARTITION_OPTIONS_H_
 #define TOROID_PARTITIONER_PREPARE_PARTITION_OPTIONS_H_
 
@@ -34,8 +34,8 @@ struct PartitionOptions {
   bool replicate_outputs = false;
   // How ops are computed; outlives the call. Null: CheapestAssignments().
   const AssignmentPolicy* policy = nullptr;
-  // Programs are written more than once, to compare (../search), of up to so many instructions in all. 0: what is best op
-  // by op.
+  // Search budget: total instructions of the candidate programs that one search may write to compare them (../search). A
+  // module is searched up to three times, and so is each equivalent form of it. 0: each op is decided alone.
   int64_t searched_instructions = 20000;
   // Called with every local value that is made, for test aids such as PoisonPadding; empty: none.
   LocalValueHook on_local_value;
@@ -47,7 +47,7 @@ struct PartitionOptions {
   // Whether half of the parts come from each side, and how many steps are written out in a trip of the loop.
   bool windowed_einsum_both_directions = false;
   int64_t windowed_einsum_unroll = 1;
-  // What is done to the program of one partition, in order: names of LocalPasses() (../stages/local_passes.h).
+  // Passes over the program of one partition, in order: names of LocalPasses() (../stages/local_passes.h).
   std::vector<std::string> passes = DefaultPasses();
   // Called with the name of a phase or pass and the module after it.
   std::function<absl::Status(absl::string_view phase, const Module& module)> after_phase;

@@ -128,7 +128,7 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
       .Add<InlineCallsPass>(&flat_given)
       .Add<RunTimeSizesPass>();
   pipeline.Add<DcePass>(&flat_given).Add<ConstantStartsPass>(&flat_given);
-  // What is padded, then cut, is moved once.
+  // Arrays that are padded and then cut are moved once.
   const auto is_stated = [&](const Instruction& op) {
     return flat_given.contains(&op) ||
            (op.opcode() == Opcode::kPad && op.FrontendAttribute("xla.sdy.sharding") != nullptr);
@@ -170,7 +170,7 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
 ShardingPlan ProposeShardings(const PreparedProgram& program) {
   const Annotations& annotations = program.annotations;
   ShardingPlan plan = PropagateShardings(*program.graph, annotations, program.planner.get());
-  // What arrives as partial sums is still to be reduced.
+  // Parameters that arrive as partial sums are still to be reduced.
   for (const Instruction* parameter : program.flat->entry()->parameters()) {
     for (const int leaf : program.graph->Leaves(*parameter)) {
       if (!annotations.tensor[leaf]) continue;

@@ -31,7 +31,7 @@
 
 namespace toroid {
 
-// What one module is for all plans. The parts refer to each other, so it stays where it was made.
+// The facts of one module that all plans share. The parts refer to each other, so the struct is never moved.
 struct PreparedProgram {
   PreparedProgram() = default;
   PreparedProgram(const PreparedProgram&) = delete;
@@ -69,7 +69,7 @@ ShardingPlan ProposeShardings(const PreparedProgram& program);
 // module does.
 absl::Status GiveSharding(int tensor, const HloSharding& sharding, PreparedProgram* program);
 
-// What one device does under a plan: every op by the assignment that is best for it, with its operands and results
+// The work of one device under a plan: every op by the assignment that is best for it, with its operands and results
 // where the plan has them; loops count with their trips where they show them. An estimate of what rewriting
 // makes: that keeps values in several shardings and lets partial sums travel on.
 struct PlanCost {

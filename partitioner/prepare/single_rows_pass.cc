@@ -46,7 +46,7 @@ Instruction* TakeRows(InstructionBuilder& b, const Instruction& slice) {
   return b.Slice(rows, begin, limit, stride);
 }
 
-// Those that reshapes alone read.
+// Slices that only reshapes read.
 std::vector<bool> ReadByReshapes(const Computation& computation) {
   std::vector<bool> reshaped(computation.size(), false), other(computation.size(), false);
   for (const auto& op : computation.instructions()) {

@@ -111,7 +111,7 @@ class Unmerger : public ValuesInForm<DimParts> {
     if (op.num_operands() != 2) return std::nullopt;
     const DotView dot(op);
     DimParts lhs = PartsOf(*op.operand(0)), rhs = PartsOf(*op.operand(1));
-    // What both operands have is in the parts of that which has several.
+    // A dimension that both operands have is in the parts of the operand that has several.
     const auto agree = [&](absl::Span<const int64_t> of_lhs, absl::Span<const int64_t> of_rhs) {
       for (size_t k = 0; k < of_lhs.size(); ++k) {
         Dims &a = lhs[of_lhs[k]], &b = rhs[of_rhs[k]];
@@ -135,7 +135,7 @@ class Unmerger : public ValuesInForm<DimParts> {
     return InForm{parts, made};
   }
 
-  // Of dimensions in one part.
+  // For dimensions in one part.
   Result MakeSlice(const Instruction& op) {
     const InForm& x = *ValueOf(*op.operand(0));
     DimParts parts = x.form;

@@ -20,7 +20,7 @@ namespace toroid {
 
 class UnmergedDimsPass : public Pass {
  public:
-  // What stands for an instruction of `given`, if that is not null, takes its place there.
+  // A replacement of an instruction in `given`, if that is not null, takes its place in the set.
   explicit UnmergedDimsPass(GivenShardings* given = nullptr) : given_(given) {}
   absl::string_view name() const override { return "unmerged_dims"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;

@@ -29,7 +29,7 @@ class ValuesInForm {
   };
   using Result = std::optional<InForm>;
 
-  // What stands for an instruction of `given`, if that is not null, takes its place there.
+  // A replacement of an instruction in `given`, if that is not null, takes its place in the set.
   ValuesInForm(Computation* computation, GivenShardings* given)
       : computation_(computation),
         given_(given),
@@ -71,7 +71,7 @@ class ValuesInForm {
     return op.sharding() != nullptr || op.FrontendAttribute("xla.sdy.sharding") != nullptr;
   }
 
-  // So many broadcasts of broadcasts are looked through: each reader looks anew.
+  // Most nested broadcasts that are looked through: each reader looks again.
   static constexpr int kMostBroadcasts = 8;
 
   // The op on the forms of its operands; null if none has one, or if it cannot work on them. Its shapes are plain.
@@ -81,7 +81,7 @@ class ValuesInForm {
 
   // Null: it has no other form.
   const Result& ValueOf(const Instruction& x) const { return values_[x.index()]; }
-  // Of the first operand that has one.
+  // The form of the first operand that has one.
   Form FirstForm(const Instruction& op) const {
     const absl::Span<Instruction* const> operands = op.operands();
     return ValueOf(**absl::c_find_if(operands, [&](const Instruction* x) { return ValueOf(*x).has_value(); }))
@@ -99,7 +99,7 @@ class ValuesInForm {
 
   Result Find(const Instruction& op) {
     if (!IsPlain(op.shape()) || !op.control_predecessors().empty()) return std::nullopt;
-    // Of a tuple that is made here.
+    // An element of a tuple that this pass makes.
     if (op.opcode() == Opcode::kGetTupleElement && op.operand(0)->opcode() == Opcode::kTuple) {
       return ValueOf(*op.operand(0)->operand(op.tuple_index()));
     }

@@ -15,7 +15,7 @@
 
 namespace toroid {
 
-// What is asked of one tensor.
+// The sharding that one tensor is asked to have.
 struct Annotation {
   Sharding sharding;
   uint64_t closed = 0;          // Bit d: propagation must not cut dimension d further.

@@ -37,7 +37,7 @@ struct CrossingValue {
 // In the order of instructions; none without boundaries.
 std::vector<CrossingValue> CrossingValues(const FlowGraph& graph, const Annotations& annotations);
 
-// Those of one boundary, in the order of its values.
+// The crossing values of one boundary, in the order of its values.
 std::vector<CrossingValue> CrossingValues(const FlowGraph& graph, const Instruction& instruction,
                                           const ManualBoundary& boundary);
 

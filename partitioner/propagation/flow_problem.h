@@ -11,7 +11,7 @@
 
 namespace toroid {
 
-// What is known of a tensor.
+// The facts known about a tensor.
 struct TensorState {
   absl::InlinedVector<Sharding, 2> places;  // As in TensorView.
   bool free = false;                        // As in TensorView.

@@ -12,7 +12,7 @@
 namespace toroid {
 namespace {
 
-// What an op lets through, in the order in which ops get their turn.
+// The axes that an op passes on, by stage: ops of an earlier stage go first.
 enum Stage { kMovesOnly, kNoForwardBroadcast, kEverything, kNumStages };
 
 class Propagator {

@@ -156,7 +156,7 @@ class Reader {
     return stated;
   }
 
-  // What is said of a callback, infeed or outfeed beside its results: the one device that runs it, or how its data
+  // The sharding of a callback, infeed or outfeed names, beside its results, the one device that runs it, or how its data
   // lie. True if that is all there is to it. A call of an unknown target may be a callback, side effect or not.
   absl::StatusOr<bool> ReadSideEffect(const Instruction& instruction) {
     const bool is_outfeed = instruction.opcode() == Opcode::kOutfeed;

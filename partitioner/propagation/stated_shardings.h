@@ -1,4 +1,4 @@
-// What the instructions of a module state about shardings, in either dialect, before there is a mesh.
+// The shardings that the instructions of a module state, in either dialect, before there is a mesh.
 //
 // Two dialects are read: ordinary `sharding` fields (GSPMD: closed, except for a Sharding call's unspecified
 // dimensions) and `xla.sdy.*` frontend attributes (Shardy: open and closed dimensions, priorities). Where a module has

@@ -34,7 +34,7 @@ std::vector<absl::string_view> PartsOf(absl::string_view op_name) {
   return parts;
 }
 
-// What tracing adds: transforms, and the control flow of the traced program.
+// Scopes that tracing adds: transforms, and the control flow of the traced program.
 bool IsOfTracing(absl::string_view part) {
   static constexpr absl::string_view kParts[] = {"while",
                                                  "body",
@@ -116,7 +116,7 @@ std::vector<std::pair<std::string, int64_t>> SdyAxes(const Module& module, int64
   return axes;
 }
 
-// Of the first sharding of the other dialect that names axes, if its devices are in the plain order.
+// The mesh of the first sharding of the other dialect that names axes, if its devices are in the plain order.
 std::vector<std::pair<std::string, int64_t>> NamedAxes(const Module& module, int64_t n) {
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {

@@ -1,4 +1,4 @@
-// What the author of a program calls its values and its devices: names for reports.
+// The author's names for the values and devices of a program: names for reports.
 //
 //   parameters    as the metadata's op_name says: params['w_down']
 //   outputs       output{6}, with what is known beyond its number: jax.result_info, the argument whose memory
@@ -27,7 +27,7 @@ namespace toroid {
 // "jit(step)/jvp(model)/while/body/closed_call/layers_3/dot_general"; "" if there are none.
 std::string AuthorScopes(absl::string_view op_name);
 
-// What an instruction that some compiler inserted was inserted for: author's scopes and the last part of its
+// The purpose of an instruction that a compiler inserted: author's scopes and the last part of its
 // op_name; "" without one.
 std::string NameFromMetadata(const Instruction& instruction);
 

@@ -1,4 +1,4 @@
-// What was replicated that was cut: the findings of --stats and --explain.
+// Arrays that were cut and were replicated: the findings of --stats and --explain.
 #ifndef TOROID_PARTITIONER_PROVENANCE_REPLICATION_LOG_H_
 #define TOROID_PARTITIONER_PROVENANCE_REPLICATION_LOG_H_
 

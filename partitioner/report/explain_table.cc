@@ -23,7 +23,7 @@ constexpr int64_t kInFull =
     1000000;  // Totals from here on are given to the byte too: two digits hide what a change saves.
 constexpr int kEnoughOfAName = 24;  // Columns of a name or source line that need not be whole.
 
-// What a row says beside its numbers.
+// The text of a row beside its numbers.
 struct Text {
   std::string name, step, source;
 

@@ -1,4 +1,4 @@
-// What `hlo-partition --stats` tells about a partitioned program.
+// The JSON of `hlo-partition --stats` for a partitioned program.
 #ifndef TOROID_PARTITIONER_REPORT_PARTITION_REPORT_H_
 #define TOROID_PARTITIONER_REPORT_PARTITION_REPORT_H_
 

@@ -1,4 +1,4 @@
-// What a partitioned program costs per device: collectives (hlo/analysis/collective.h), flops, memory.
+// The cost of a partitioned program per device: collectives (hlo/analysis/collective.h), flops, memory.
 #ifndef TOROID_PARTITIONER_REPORT_STATISTICS_H_
 #define TOROID_PARTITIONER_REPORT_STATISTICS_H_
 
@@ -35,7 +35,7 @@ struct ProgramStatistics {
 // Every instruction of every computation counts once.
 ProgramStatistics ComputeStatistics(const Module& module);
 
-// What one device does in a whole run, loops counting with their trips.
+// The work of one device in a whole run, loops counting with their trips.
 struct WholeRun {
   double flops = 0;  // Of contractions.
   double sent_bytes = 0;

@@ -130,7 +130,7 @@ Totals Sum(const HaloStep& step) {
   return totals;
 }
 
-// What an exchange along `axes` takes.
+// The cost of an exchange along `axes`.
 struct Price {
   const CostModel& model;
   const Mesh& mesh;

@@ -1,4 +1,4 @@
-// What a halo exchange sends: which tile takes which rows from which other; see halo_exchange.h.
+// The plan of a halo exchange: which tile takes which rows from which other tile; see halo_exchange.h.
 //
 // A dimension of n rows lies in tiles of s rows. Tile i of the wanted cut reads rows [start_i, start_i +
 // length), where start_i = floor((scale i + shift) / divisor). Two schemes fetch them:
@@ -85,7 +85,7 @@ struct HaloPlan {
   int64_t permutes = 0;
 };
 
-// What an exchange is to bring: `from` cuts the dimension of n rows into tiles of `tile` rows, `to` is the wanted cut;
+// The rows that an exchange brings: `from` cuts the dimension of n rows into tiles of `tile` rows, `to` is the wanted cut;
 // one is a prefix of the other.
 struct HaloProblem {
   int64_t n = 0;  // Or fewer, if rows from there on are nobody's.

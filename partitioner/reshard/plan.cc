@@ -267,7 +267,7 @@ class Search {
     Move move{MoveKind::kAllToAll, unit, d, e, state};
     move.result.dims[d] = rest;
     move.result.dims[e].Append(unit);
-    // What travels is the local array with dimension e padded to a multiple of the group.
+    // The array that is sent is the local one with dimension e padded to a multiple of the group.
     const int64_t e_local = CeilOfRatio(dims_[e], mesh_.Product(state.dims[e]));
     const int64_t padded = e_local == 0 ? v : v / e_local * CeilOfRatio(e_local, g) * g;
     Relax(at, padded, std::move(move));

@@ -158,7 +158,7 @@ class Analysis {
     if (used_[t] && through_[t] > own) must_reduce_[t] = true;
   }
 
-  // What one device sends to reduce a tensor to its target: to shards where that is cut over an axis of the sum. Without
+  // The bytes that one device sends to reduce a tensor to its target: to shards where that is cut over an axis of the sum. Without
   // axes, as much as over many.
   double ReductionBytes(int t) const {
     double bytes = static_cast<double>(ByteWidth(graph_.shape(t).element_type()));

@@ -1,4 +1,4 @@
-// What counts as replicated that was cut: findings for ReplicationLog.
+// Findings for ReplicationLog: arrays that were cut and are replicated.
 #ifndef TOROID_PARTITIONER_REWRITE_REPLICATION_FINDINGS_H_
 #define TOROID_PARTITIONER_REWRITE_REPLICATION_FINDINGS_H_
 

@@ -1,4 +1,4 @@
-// What the rewriters of one program share: what they read, and what they write.
+// The state that the rewriters of one program share: their inputs and their output.
 #ifndef TOROID_PARTITIONER_REWRITE_REWRITE_STATE_H_
 #define TOROID_PARTITIONER_REWRITE_REWRITE_STATE_H_
 

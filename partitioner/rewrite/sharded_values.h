@@ -31,7 +31,7 @@ class ShardedValues {
     Sharding sharding;
     Instruction* local;
   };
-  // What a fetch gives: the local value, and the axes over which an array had to be gathered to replicate it.
+  // The result of a fetch: the local value, and the axes over which an array had to be gathered to replicate it.
   struct Fetched {
     Instruction* local = nullptr;
     AxisSet gathered = 0;

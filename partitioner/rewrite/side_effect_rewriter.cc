@@ -9,7 +9,7 @@
 namespace toroid {
 namespace {
 
-// What the other devices hold of a result that one device has: the value that adding leaves others unchanged by,
+// The value that other devices hold for a result of one device: the value that adding leaves others unchanged by,
 // to the bit. -0 + -0 is -0, where 0 + -0 is not.
 Literal Absent(PrimitiveType type) {
   return VisitArrayType(

@@ -1,4 +1,4 @@
-// What a search would change about a program, in parts that can be taken one by one.
+// The changes that a search found, in parts that can be taken one by one.
 #ifndef TOROID_PARTITIONER_SEARCH_CHANGED_PARTS_H_
 #define TOROID_PARTITIONER_SEARCH_CHANGED_PARTS_H_
 

@@ -23,7 +23,7 @@ constexpr int64_t kStepsOfPart = 12000;
 constexpr double kMostChoices = 1300;
 // The other users of a value that more have are no neighbours of one of them.
 constexpr size_t kFewUsers = 8;
-// Of paths to one state, none better than another in both cost and flops.
+// Paths to one state, none better than another in both cost and flops.
 constexpr size_t kMostPaths = 4;
 
 // The values that are elsewhere than in the current program at that point: sets of versions by tensor, in order of tensors.
@@ -156,7 +156,7 @@ class Frontier {
     return improved;
   }
 
-  // What a step moves in the current program.
+  // The bytes that a step moves in the current program.
   double Moves(int i) const {
     const ProgramStep& step = steps_.step(i);
     return step.choices.empty() ? cost_[i] : cost_[i] - step.times * step.choices[0].choice.time;
@@ -371,7 +371,7 @@ class Frontier {
     std::swap(left, next_);
   }
 
-  // What the next users of values will ask for, each by itself, beyond what they do now.
+  // The extra cost of the values' next users, each by itself, over their cost in the current program.
   double Ahead(int i, const Difference& difference) {
     double cost = 0;
     for (const auto& [t, set] : difference) {

@@ -156,7 +156,7 @@ class Search {
     return tensors;
   }
 
-  // Those that cannot be computed where the plan has their operands and results; most bytes first.
+  // Ops whose operands or results the plan has in other shardings than the op computes in; most bytes first.
   std::vector<const FlowOp*> ContestedOps() {
     std::vector<std::pair<int64_t, const FlowOp*>> ops;
     for (const FlowOp& op : graph_.ops()) {

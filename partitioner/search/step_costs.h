@@ -1,4 +1,4 @@
-// What one step of a program costs, and where its values are then, from where they are before it.
+// The cost of one step of a program, and the shardings of its values after it, from those before it.
 #ifndef TOROID_PARTITIONER_SEARCH_STEP_COSTS_H_
 #define TOROID_PARTITIONER_SEARCH_STEP_COSTS_H_
 

@@ -52,7 +52,7 @@ VersionSets::Fetched VersionSets::Plan(int tensor, int set, int wanted) {
 
 bool VersionSets::MayBecome(const Sharding& from, const Sharding& to) {
   if ((to.partial & ~from.partial) != 0 || (to.partial != 0 && to.reducer != from.reducer)) return false;
-  // What is alike on all devices of manual axes is a local value as it stands.
+  // A value that is equal on all devices of the manual axes is a local value without a move.
   return (from.manual & ~to.manual) == 0 && (from.DimAxes() & to.manual & ~from.manual) == 0;
 }
 

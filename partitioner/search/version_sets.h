@@ -47,7 +47,7 @@ class VersionSets {
  private:
   int Intern(std::vector<int> set);
   Fetched Plan(int tensor, int set, int wanted);
-  // Of the plan between two shardings; infinite if there is none.
+  // The cost of the plan between two shardings; infinite if there is none.
   double Time(int tensor, int from, int to);
   double Estimate(int tensor, const Sharding& from, const Sharding& to) const;
   static bool MayBecome(const Sharding& from, const Sharding& to);

@@ -13,7 +13,7 @@
 namespace toroid {
 namespace {
 
-// What a permute sends: an array, or a slice of one.
+// The operand of a permute: an array, or a slice of one.
 struct Sent {
   const Instruction* array = nullptr;
   Dims bounds;  // Start, limit and stride by dimension; none: all of it.

@@ -52,7 +52,7 @@ std::optional<Reducer> ClassifyValue(const Computation& computation, const Instr
   return ReducerOf(value->opcode(), value->shape().element_type());
 }
 
-// What a reducer of n arrays makes of its k-th ones.
+// The op by which a reducer of n arrays combines its k-th ones.
 const Instruction* Output(const Computation& computation, int k) {
   const Instruction* root = Behind(computation.root());
   if (!computation.root()->shape().IsTuple()) return root;

@@ -25,7 +25,7 @@
 
 namespace toroid {
 
-// What the attributes of a collective follow from, but for its channel.
+// The inputs of a collective's attributes, except its channel.
 struct CollectiveKey {
   Opcode opcode = Opcode::kAllReduce;
   AxisList axes;                             // The group; of a realignment, the cut that there is.
@@ -41,7 +41,7 @@ struct CollectiveKey {
   }
 };
 
-// What computations of one output module share.
+// The state that the computations of one output module share.
 struct SpmdModule {
   Module* module = nullptr;
   const Mesh* mesh = nullptr;
@@ -52,7 +52,7 @@ struct SpmdModule {
     if (builders == nullptr || builders->status.ok()) return absl::OkStatus();
     return absl::InternalError(absl::StrCat("the partitioned program: ", builders->status.message()));
   }
-  // What the program's author calls an instruction of the global program; unset: its name.
+  // The author's name for an instruction of the global program; unset: its own name.
   std::function<std::string(const Instruction&)> name_of;
   // The last channel given to a collective; those of the input are below.
   int64_t channel = 0;
@@ -60,7 +60,7 @@ struct SpmdModule {
   absl::flat_hash_map<CollectiveKey, const xla::HloInstructionProto*> collective_attrs;
   // Permutes of which a device that is no target may get anything.
   absl::flat_hash_set<const Instruction*> halo_permutes;
-  // What each device cut out of an array that it had itself: tile `Coordinate(axes)` along `dim` of `whole`.
+  // The slice that each device cut out of an array that it held itself: tile `Coordinate(axes)` along `dim` of `whole`.
   struct Cut {
     Instruction* whole = nullptr;
     int dim = 0;

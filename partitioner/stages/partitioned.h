@@ -1,4 +1,4 @@
-// What partitioning gives.
+// The result of partitioning a module.
 #ifndef TOROID_PARTITIONER_STAGES_PARTITIONED_H_
 #define TOROID_PARTITIONER_STAGES_PARTITIONED_H_
 

@@ -1,4 +1,4 @@
-// What the program of one partition tells its callers: how arguments are cut and results put together.
+// The record that tells callers of a partitioned program how to cut arguments and put results together.
 #ifndef TOROID_PARTITIONER_STAGES_RECORD_PARTITIONING_H_
 #define TOROID_PARTITIONER_STAGES_RECORD_PARTITIONING_H_
 

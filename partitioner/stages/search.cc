@@ -24,7 +24,7 @@ int64_t PermutedPairs(const Module& module) {
   return pairs;
 }
 
-// So many take about as long as an instruction.
+// Writing this many pairs of a permute takes about as long as writing an instruction.
 constexpr int64_t kPairsOfAnInstruction = 64;
 
 // Choices looked at to compute ops together, for each instruction that may be searched.
@@ -33,22 +33,22 @@ constexpr int64_t kStepsPerInstruction = 5;
 // Moves looked at for the reshardings of a search, some 0.1 s.
 constexpr int64_t kSearchedPlanSteps = 200000;
 
-// So many bytes more are no matter, at once or written in all: a core of TPU v3 writes them in a quarter of a microsecond, less
-// than an op takes to begin.
-constexpr double kLittleMemory = 1 << 17;
-// Of what is sent: what is worth more collectives; and what is worth ops on whole arrays, or axes cut in two that the program
-// uses whole.
-constexpr double kLess = 0.9, kMuchLess = 0.75;
-// So many parts of what was found are tried one by one where all together is not worth it.
+// Up to 128 KiB of extra peak memory, or of extra bytes written, are ignored: a TPU v3 core writes them in 0.25 us, less
+// than the start-up time of an op.
+constexpr double kIgnoredBytes = 1 << 17;
+// A candidate with more collectives than the best one must send at most 90 % of its bytes; a candidate that computes more ops
+// on whole arrays, or splits an axis that the program uses whole, at most 75 %.
+constexpr double kMaxSentWithMoreCollectives = 0.9, kMaxSentWithMoreReplication = 0.75;
+// Most parts of a found change that are tried one by one where all of them together are no improvement.
 constexpr int64_t kMostParts = 12;
-// So many axes of prime size are also tried one by one.
+// Up to this many axes of prime size are also tried one by one.
 constexpr int kFewAxes = 3;
 
-// What a search has to improve on.
+// The best program so far, which a candidate has to improve on.
 class Judge {
  public:
   Judge(const Module& module, const CostModel& cost) : cost_(cost), best_(WorkOfWholeRun(module)) {
-    peak_bytes_ = 1.05 * static_cast<double>(ComputePeakMemory(module).bytes) + kLittleMemory;
+    peak_bytes_ = 1.05 * static_cast<double>(ComputePeakMemory(module).bytes) + kIgnoredBytes;
   }
 
   // True if a program sends less or computes less than the best one so far, and neither more; it is then the best one. It may
@@ -57,10 +57,10 @@ class Judge {
   // contraction, is no way to send less, unless it is little.
   bool Improves(const Module& module, bool replicates, double most) {
     const WholeRun now = WorkOfWholeRun(module);
-    if (replicates && now.made_bytes > best_.made_bytes) most = std::min(most, kMuchLess);
-    if (now.collectives > best_.collectives) most = std::min(most, kLess);
+    if (replicates && now.made_bytes > best_.made_bytes) most = std::min(most, kMaxSentWithMoreReplication);
+    if (now.collectives > best_.collectives) most = std::min(most, kMaxSentWithMoreCollectives);
     if (now.sent_bytes > most * best_.sent_bytes) return false;
-    const double repeated = cost_.MemoryTime(2 * (now.made_bytes - best_.made_bytes - kLittleMemory));
+    const double repeated = cost_.MemoryTime(2 * (now.made_bytes - best_.made_bytes - kIgnoredBytes));
     if (!now.CostsLessThan(best_) || repeated > best_.sent_bytes - now.sent_bytes) return false;
     if (static_cast<double>(ComputePeakMemory(module).bytes) > peak_bytes_) return false;
     best_ = now;
@@ -76,8 +76,8 @@ class Judge {
   bool improved_ = false;
 };
 
-// The caller sees what propagation found, and results as they were made by then: cutting them further would leave what is
-// not sent here to be sent by whoever takes them.
+// Parameters and outputs keep the shardings of the first plan. Otherwise a search would save bytes by leaving outputs in
+// shardings that the caller has to reshard.
 void FixBoundary(const ShardingPlan& plan, PreparedProgram* program) {
   for (const int t : BoundaryTensors(*program->flat, *program->graph)) {
     std::optional<Annotation>& annotation = program->annotations.tensor[t];
@@ -141,7 +141,7 @@ absl::Status SearchCandidates(const PartitionOptions& options, PreparedProgram* 
       ASSIGN_OR_RETURN(Candidate candidate, RewriteUnder(*program, plain, plan, policy, &ops));
       const bool replicates =
           candidate.partitioned.full_replications.size() > now.partitioned.full_replications.size();
-      if (!judge.Improves(*candidate.partitioned.module, replicates, finer ? kMuchLess : 1))
+      if (!judge.Improves(*candidate.partitioned.module, replicates, finer ? kMaxSentWithMoreReplication : 1))
         return absl::OkStatus();
       best->decided = ops;
       now = std::move(candidate);

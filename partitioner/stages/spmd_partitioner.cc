@@ -64,23 +64,23 @@ absl::Status TryEvenCuts(const PartitionOptions& options, PreparedProgram* progr
   return absl::OkStatus();
 }
 
-// Programs of up to so many instructions are written more than once, to compare.
+// Programs of at most this many instructions are searched: candidates are written and compared.
 constexpr int64_t kFewInstructions = 4096;
 
-// A program may send or compute so much more than another one, if the product of both falls. Neither is worth a multiple of
-// the other: programs are often tried out with small arrays, where what is sent outweighs what is computed, and used with
-// large ones, where it is the other way round.
-constexpr double kLittleMore = 1.09;
+// A candidate may send or compute up to 9 % more than the best program if the product of bytes and flops falls. Neither has a
+// fixed price in the other: programs are often tried with small arrays, where bytes dominate, and used with large ones, where
+// flops do.
+constexpr double kMaxGrowth = 1.09;
 
-// `usual_bytes`: what the first plan sends if each op is computed by itself, as partitioners do. Up to that, flops count for more
-// than bytes: what is saved elsewhere is spent on them.
+// `usual_bytes`: bytes that the first plan sends if every op is decided alone. While a candidate sends no more than that, a
+// flop saved outweighs a byte sent.
 bool Pays(const Candidate& candidate, const Candidate& best, double usual_bytes) {
   const WholeRun now = WorkOf(candidate), run = WorkOf(best);
   if (now.CostsLessThan(run)) return true;
   if (run.flops == 0 || run.sent_bytes == 0) return false;
   const double flops = now.flops / run.flops, sent = now.sent_bytes / run.sent_bytes;
-  if (flops > kLittleMore) return false;
-  if (sent <= kLittleMore) return sent * flops < 1;
+  if (flops > kMaxGrowth) return false;
+  if (sent <= kMaxGrowth) return sent * flops < 1;
   return now.sent_bytes <= usual_bytes && sent * flops * flops * flops < 1;
 }
 
@@ -188,7 +188,7 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
     }
     ASSIGN_OR_RETURN(best, RewriteUnder(*found.program, options, best.plan, *best.policy, &best.decided));
   }
-  // What was tried and not taken took time as well.
+  // The time of candidates that were not taken counts as well.
   Partitioned result = std::move(best.partitioned);
   result.propagate_seconds = propagate_seconds;
   result.partition_seconds = start.Seconds() - propagate_seconds - result.optimize_seconds;

@@ -1,8 +1,8 @@
 // Partitioning: a global program with shardings becomes the program of one partition.
 //
-// Phases, each a pass that can be looked at: calls are inlined, annotations of either dialect are read,
-// shardings are propagated to every tensor, every op is rewritten for one partition, dead instructions are
-// dropped.
+// Phases: passes prepare the program (calls are inlined), annotations of either dialect are read, shardings are
+// propagated to every tensor, every op is rewritten for one partition, and passes over that program follow
+// (local_passes.h). `--dump_dir` writes the program after each of them.
 //
 // Rewriting is generic over sharding rules. For each op the cheapest assignment of axes to factors is chosen;
 // its operands are resharded to it by the cheapest plans from wherever they already are (a value is kept in

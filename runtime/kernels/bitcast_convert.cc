@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "hlo/passes/row_major_bitcast.h"
+#include "hlo/ir/untiled_shapes.h"
 #include "runtime/loops/strided_copy.h"
 
 namespace toroid {
@@ -114,9 +114,8 @@ absl::Status ExecuteBitcastConvert(OpCall& call) {
 }
 
 absl::Status ExecuteBitcast(OpCall& call) {
-  const Shape &from = call.operand_shape(0), &to = call.shape();
-  RETURN_IF_ERROR(CheckUntiled(from));
-  RETURN_IF_ERROR(CheckUntiled(to));
+  ASSIGN_OR_RETURN(const UntiledShapes sides, WithoutTiles(call.operand_shape(0), call.shape()));
+  const Shape &from = sides.from, &to = sides.to;
   MeshBuffer operand = call.TakeOperand(0), result;
   RETURN_IF_ERROR(Rearrange(call, from, /*to_physical=*/true, &operand));
   RETURN_IF_ERROR(Reinterpret(call, from, to, std::move(operand), &result));

@@ -47,7 +47,6 @@ bool IsIdentityWithoutRounding(const Instruction& instruction) {
 bool RunsAsDeclared(const Instruction& instruction) {
   switch (instruction.opcode()) {
     case Opcode::kBitcastConvert:
-    case Opcode::kBitcast:
     case Opcode::kStochasticConvert:
     case Opcode::kCompare:
     case Opcode::kFloor:
@@ -59,6 +58,8 @@ bool RunsAsDeclared(const Instruction& instruction) {
     case Opcode::kInfeed:
     case Opcode::kOutfeed:
       return true;
+    case Opcode::kBitcast:
+      return OperandType(instruction) != instruction.shape().element_type();
     case Opcode::kConvert:
     case Opcode::kDot:
     case Opcode::kRaggedDot:

@@ -67,7 +67,24 @@ ENTRY main {
   ExpectEquivalent(text);
 }
 
-TEST(BitcastTest, TilesAreRefused) {
+TEST(BitcastTest, TilesWithoutPaddingAndTheSameTilesOnBothSidesArePartitioned) {
+  ExpectEquivalent(R"(
+ENTRY main {
+  p = f32[8,6]{1,0:T(2,3)} parameter(0), sharding={devices=[$n,1]<=[$n]}
+  b = f32[48]{0} bitcast(p)
+  ROOT r = f32[48] negate(b)
+})");
+  const std::string text = R"(
+ENTRY main {
+  p = f32[9,6]{1,0:T(8,128)} parameter(0), sharding={devices=[$n,1]<=[$n]}
+  b = f32[6,9,1]{0,1,2:T(8,128)} bitcast(p)
+  ROOT r = f32[6,9,1] negate(b), sharding={devices=[1,$n,1]<=[$n]}
+})";
+  EXPECT_THAT(Collectives(text, 4), IsEmpty());
+  ExpectEquivalent(text);
+}
+
+TEST(BitcastTest, PaddingThatIsReadIsRefused) {
   const auto partitioned = PartitionModule(*ProgramFor(R"(
 ENTRY main {
   p = f32[4,6]{1,0:T(2,128)} parameter(0), sharding={devices=[$n,1]<=[$n]}
@@ -75,8 +92,7 @@ ENTRY main {
 })",
                                                        2),
                                            PartitionOptions());
-  EXPECT_THAT(partitioned.status().message(),
-              HasSubstr("b: bitcast of the tiled layout f32[4,6]{1,0:T(2,128)}"));
+  EXPECT_THAT(partitioned.status().message(), HasSubstr("b: bitcast of f32[4,6]{1,0:T(2,128)} to f32[24]"));
 }
 
 }  // namespace
