@@ -1,6 +1,6 @@
 // hlo-run as a user sees it: exit status, messages, arguments, results, --check.
 // BUILD: size = "medium"
-// BUILD: data = ["//hlo:hlo-convert", "//runtime:hlo-run", "//tests/corpus:jax", "//tests/corpus:numpy"]
+// BUILD: data = ["//hlo:hlo-convert", "//runtime:hlo-run", "//tests/corpus:jax", "//tests/corpus:mixed_precision", "//tests/corpus:numpy", "//tests/corpus:tpu_dumps"]
 #include <algorithm>
 #include <string>
 
@@ -146,6 +146,28 @@ ENTRY main {
   EXPECT_EQ(outcome.exit, 0);
   EXPECT_THAT(outcome.out, HasSubstr("\"verdict\":\"proven equal, rounding aside\""));
   EXPECT_THAT(outcome.out, HasSubstr("\"verdict\":\"rounding\"}]}"));
+}
+
+// In bf16 the partitioned and the unpartitioned run are several percent apart, and so is the recorded result.
+TEST(HloRunTest, DecodersInMixedPrecisionAreProvenEqual) {
+  const std::string path = "tests/corpus/mixed_precision/decoder_bf16.snapshot.pb";
+  for (const char* flags : {"", " --device_order=random:1", " --poison_padding"}) {
+    const Outcome outcome = RunShell(absl::StrCat(kRun, path, " --check", flags));
+    EXPECT_EQ(outcome.exit, 0) << flags << outcome.err;
+    const nlohmann::json json = nlohmann::json::parse(outcome.out, nullptr, false);
+    ASSERT_FALSE(json.is_discarded()) << outcome.out;
+    EXPECT_EQ(json["verdict"], "proven equal, rounding aside");
+    EXPECT_GT(json["max_rel_error"], 0.02);
+    EXPECT_LT(json["proof"]["max_rel_error"], 1e-12);
+  }
+}
+
+TEST(HloRunTest, DumpsOfTpuProgramsRun) {
+  for (const char* name : {"tpu_mlp", "tpu_conv"}) {
+    const Outcome outcome =
+        RunShell(absl::StrCat(kRun, "tests/corpus/tpu_dumps/", name, ".after_optimizations.txt"));
+    EXPECT_EQ(outcome.exit, 0) << name << outcome.err;
+  }
 }
 
 // One element of the recorded result differs.
