@@ -2,6 +2,7 @@
 
 #include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
+#include "partitioner/ops/counted_dim.h"
 #include "partitioner/ops/start_indices.h"
 
 namespace toroid {

@@ -5,6 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
+#include "partitioner/ops/counted_dim.h"
 #include "partitioner/ops/start_indices.h"
 #include "partitioner/spmd/reducer.h"
 

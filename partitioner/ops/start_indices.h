@@ -6,8 +6,6 @@
 #ifndef TOROID_PARTITIONER_OPS_START_INDICES_H_
 #define TOROID_PARTITIONER_OPS_START_INDICES_H_
 
-#include <optional>
-
 #include "absl/types/span.h"
 #include "partitioner/spmd/spmd_builder.h"
 
@@ -22,13 +20,6 @@ Instruction* ClampedStart(SpmdBuilder& b, Instruction* index, int64_t size, int6
 // `indices` with component k of their vectors, which lie along `vector_dim`, replaced by `component`.
 Instruction* ReplaceComponent(SpmdBuilder& b, Instruction* indices, int vector_dim, int k,
                               Instruction* component);
-
-// The dimension of `indices`, of `size` rows, along which component k of their vectors counts the rows: position i has the
-// index i. nullopt if there is none to be seen. Looks through what JAX puts between an iota and its use: broadcasts,
-// reshapes, conversions, and the sum of negative indices with the size.
-// Example: x[arange(8), i] of x [8,100] is a gather with indices [8,2], whose component 0 counts along dimension 0: row b
-// of the result comes from row b of x, as with batching dimensions.
-std::optional<int> CountedDim(const Instruction& indices, int vector_dim, int k, int64_t size);
 
 // `indices` with component k, which counts along `dim`, counting the local rows instead.
 Instruction* CountAgain(SpmdBuilder& b, Instruction* indices, int vector_dim, int k, int dim);
