@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
@@ -231,6 +232,94 @@ absl::StatusOr<SdySharding> TakeBody(Scanner& in, const SdyMeshes& meshes) {
   return sharding;
 }
 
+// "ij" and "iz_1" are two factors each: a letter, and perhaps "_" with a number.
+absl::StatusOr<std::vector<std::string>> TakeFactors(Scanner& in) {
+  ASSIGN_OR_RETURN(const std::string run, in.Name());
+  std::vector<std::string> names;
+  for (size_t at = 0; at < run.size();) {
+    if (!std::isalpha(static_cast<unsigned char>(run[at])))
+      return in.Error("expected a factor such as i or z_1");
+    size_t end = at + 1;
+    if (end < run.size() && run[end] == '_') {
+      ++end;
+      const size_t digits = end;
+      while (end < run.size() && std::isdigit(static_cast<unsigned char>(run[end]))) ++end;
+      if (end == digits) return in.Error("expected a number behind the factor's _");
+    }
+    names.push_back(run.substr(at, end - at));
+    at = end;
+  }
+  return names;
+}
+
+// "[i, jk], []": the dimensions of tensors by the names of their factors, up to ")".
+using NamedTensor = std::vector<std::vector<std::string>>;
+absl::StatusOr<std::vector<NamedTensor>> TakeTensors(Scanner& in) {
+  std::vector<NamedTensor> tensors;
+  RETURN_IF_ERROR(in.Expect("("));
+  while (!in.Take(")")) {
+    if (!tensors.empty()) RETURN_IF_ERROR(in.Expect(","));
+    RETURN_IF_ERROR(in.Expect("["));
+    NamedTensor& tensor = tensors.emplace_back();
+    while (!in.Take("]")) {
+      if (!tensor.empty()) RETURN_IF_ERROR(in.Expect(","));
+      ASSIGN_OR_RETURN(std::vector<std::string> dim, TakeFactors(in));
+      tensor.push_back(std::move(dim));
+    }
+  }
+  return tensors;
+}
+
+// The number of a factor in the rule.
+absl::StatusOr<int> FindFactor(const Scanner& in, const SdyShardingRule& rule, const std::string& name) {
+  for (size_t i = 0; i < rule.factors.size(); ++i) {
+    if (rule.factors[i].name == name) return static_cast<int>(i);
+  }
+  return in.Error(absl::StrCat("the rule gives factor ", name, " no size"));
+}
+
+absl::StatusOr<std::vector<SdyShardingRule::Tensor>> Numbered(const Scanner& in, const SdyShardingRule& rule,
+                                                              const std::vector<NamedTensor>& named) {
+  std::vector<SdyShardingRule::Tensor> tensors;
+  for (const NamedTensor& tensor : named) {
+    tensors.emplace_back();
+    for (const std::vector<std::string>& dim : tensor) {
+      std::vector<int>& numbers = tensors.back().emplace_back();
+      for (const std::string& name : dim) {
+        ASSIGN_OR_RETURN(const int number, FindFactor(in, rule, name));
+        numbers.push_back(number);
+      }
+    }
+  }
+  return tensors;
+}
+
+// reduction={k} need_replication={i, j} ... : marks the factors.
+absl::Status TakeMarks(Scanner& in, SdyShardingRule* rule) {
+  using Factor = SdyShardingRule::Factor;
+  static constexpr std::pair<absl::string_view, bool Factor::*> kMarks[] = {
+      {"reduction", &Factor::is_reduction},
+      {"need_replication", &Factor::needs_replication},
+      {"permutation", &Factor::is_permutation},
+      {"blocked_propagation", &Factor::is_blocked}};
+  for (const auto& [word, mark] : kMarks) {
+    if (!in.Take(word)) continue;
+    RETURN_IF_ERROR(in.Expect("="));
+    RETURN_IF_ERROR(in.Expect("{"));
+    bool first = true;
+    while (!in.Take("}")) {
+      if (!first) RETURN_IF_ERROR(in.Expect(","));
+      first = false;
+      ASSIGN_OR_RETURN(const std::vector<std::string> names, TakeFactors(in));
+      for (const std::string& name : names) {
+        ASSIGN_OR_RETURN(const int factor, FindFactor(in, *rule, name));
+        rule->factors[factor].*mark = true;
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Some writers escape quotes inside the value.
 std::string Unescaped(absl::string_view text) {
   std::string out(text);
@@ -297,6 +386,33 @@ absl::StatusOr<std::vector<std::string>> ParseSdyManualAxes(absl::string_view te
   }
   RETURN_IF_ERROR(in.Expect(">"));
   return axes;
+}
+
+absl::StatusOr<SdyShardingRule> ParseSdyShardingRule(absl::string_view text) {
+  const std::string unescaped = Unescaped(text);
+  Scanner in(unescaped);
+  SdyShardingRule rule;
+  RETURN_IF_ERROR(in.Expect("#sdy.op_sharding_rule<"));
+  ASSIGN_OR_RETURN(const std::vector<NamedTensor> operands, TakeTensors(in));
+  RETURN_IF_ERROR(in.Expect("->"));
+  ASSIGN_OR_RETURN(const std::vector<NamedTensor> results, TakeTensors(in));
+  RETURN_IF_ERROR(in.Expect("{"));
+  while (!in.Take("}")) {
+    if (!rule.factors.empty()) RETURN_IF_ERROR(in.Expect(","));
+    SdyShardingRule::Factor factor;
+    ASSIGN_OR_RETURN(factor.name, in.Name());
+    RETURN_IF_ERROR(in.Expect("="));
+    ASSIGN_OR_RETURN(factor.size, in.Integer());
+    if (factor.size < 0) return in.Error("a factor has a negative size");
+    rule.factors.push_back(std::move(factor));
+  }
+  RETURN_IF_ERROR(TakeMarks(in, &rule));
+  if (in.Take(",")) RETURN_IF_ERROR(in.Expect("custom"));
+  RETURN_IF_ERROR(in.Expect(">"));
+  if (!in.AtEnd()) return in.Error("text after the rule");
+  ASSIGN_OR_RETURN(rule.operands, Numbered(in, rule, operands));
+  ASSIGN_OR_RETURN(rule.results, Numbered(in, rule, results));
+  return rule;
 }
 
 std::string SdyShardingToString(const SdySharding& sharding, absl::string_view mesh_name) {

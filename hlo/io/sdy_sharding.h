@@ -3,6 +3,7 @@
 //   {mesh = #sdy.mesh<["data"=4, "model"=2]>}
 //   #sdy.sharding<@mesh, [{"data"}, {"model", ?}p1], replicated={"x"}>
 //   #sdy.sharding_per_value<[<@mesh, [{}, {?}]>, ...]>
+//   #sdy.op_sharding_rule<([i, k], [k, j])->([i, j]) {i=8, j=2, k=4} reduction={k}, custom>
 #ifndef TOROID_HLO_IO_SDY_SHARDING_H_
 #define TOROID_HLO_IO_SDY_SHARDING_H_
 
@@ -55,6 +56,22 @@ absl::StatusOr<SdyMeshes> ParseSdyMeshes(absl::string_view text);
 absl::StatusOr<std::vector<SdySharding>> ParseSdyShardings(absl::string_view text, const SdyMeshes& meshes);
 // #sdy<manual_axes{"a", "b"}>
 absl::StatusOr<std::vector<std::string>> ParseSdyManualAxes(absl::string_view text);
+
+// How the dimensions of an op's operands and results map to factors.
+struct SdyShardingRule {
+  struct Factor {
+    std::string name;
+    int64_t size = 1;
+    // None of them: a factor that passes through.
+    bool is_reduction = false, needs_replication = false, is_permutation = false, is_blocked = false;
+  };
+  // By tensor and dimension: numbers of the factors that make the dimension, major first.
+  using Tensor = std::vector<std::vector<int>>;
+  std::vector<Factor> factors;
+  std::vector<Tensor> operands, results;
+};
+
+absl::StatusOr<SdyShardingRule> ParseSdyShardingRule(absl::string_view text);
 
 // The text of one sharding over a mesh of the given name.
 std::string SdyShardingToString(const SdySharding& sharding, absl::string_view mesh_name);

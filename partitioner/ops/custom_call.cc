@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "partitioner/ops/emit_custom_call.h"
+#include "partitioner/ops/stated_rule.h"
 #include "partitioner/ops/top_k.h"
 
 namespace toroid {
@@ -93,6 +94,7 @@ ShardingRule CustomCallShardingRule(const Instruction& instruction) {
   if (one_array && instruction.shape().SameDims(instruction.operand(0)->shape())) {
     if (IsIdentityTarget(instruction)) return MovedRule(instruction.shape().dims());
   }
+  if (std::optional<ShardingRule> stated = StatedShardingRule(instruction)) return *std::move(stated);
   const std::optional<int> batch = BatchDims(instruction);
   if (IsTriangularSolve(instruction)) {
     ShardingRule rule = BatchedCallRule(instruction, batch.value_or(0));
@@ -112,7 +114,9 @@ ShardingRule CustomCallShardingRule(const Instruction& instruction) {
 }
 
 absl::StatusOr<std::vector<Instruction*>> PartitionCustomCall(OpContext& context) {
-  if (IsTopK(*context.op) && !BatchDims(*context.op).has_value()) return PartitionTopK(context);
+  if (IsTopK(*context.op) && !BatchDims(*context.op).has_value() && !StatedShardingRule(*context.op)) {
+    return PartitionTopK(context);
+  }
   std::vector<Shape> shapes;
   for (size_t i = 0; i < context.results.size(); ++i)
     shapes.push_back(context.ResultShape(static_cast<int>(i)));
@@ -122,7 +126,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionCustomCall(OpContext& context
 
 int64_t BytesSentByCustomCall(const Instruction& op, int factor, int64_t tiles,
                               absl::Span<const double> operand_bytes, int64_t halo) {
-  return IsTopK(op) ? BytesSentByTopK(op, factor, tiles, operand_bytes, halo) : 0;
+  return IsTopK(op) && !StatedShardingRule(op) ? BytesSentByTopK(op, factor, tiles, operand_bytes, halo) : 0;
 }
 
 }  // namespace toroid

@@ -8,6 +8,7 @@
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/status.h"
 #include "hlo/io/sdy_sharding.h"
+#include "partitioner/ops/stated_rule.h"
 
 namespace toroid {
 namespace {
@@ -23,8 +24,10 @@ absl::Status CheckShardings(const Instruction& instruction, const char* key, int
   const std::string* text = instruction.FrontendAttribute(key);
   if (text == nullptr) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::vector<SdySharding> shardings, ParseSdyShardings(*text, meshes));
-  // A callback without results says with one sharding which device runs it.
-  if (values > 0 && static_cast<int64_t>(shardings.size()) != values) {
+  // A callback without results says with one sharding which device runs it; an element of a tuple carries what its maker
+  // says.
+  if (values > 0 && static_cast<int64_t>(shardings.size()) != values &&
+      instruction.opcode() != Opcode::kGetTupleElement) {
     return absl::InvalidArgumentError(
         absl::StrCat(key, " has ", shardings.size(), " shardings for ", values, " values"));
   }
@@ -50,6 +53,7 @@ absl::Status CheckInstruction(const Instruction& instruction, const SdyMeshes& m
                                                                  : instruction.shape().NumLeaves();
     RETURN_IF_ERROR(CheckShardings(instruction, "xla.sdy.sharding", fed, meshes));
   }
+  RETURN_IF_ERROR(CheckStatedRule(instruction));
   RETURN_IF_ERROR(CheckShardings(instruction, "xla.sdy.in_shardings", operands, meshes));
   return CheckShardings(instruction, "xla.sdy.out_shardings", instruction.shape().NumLeaves(), meshes);
 }

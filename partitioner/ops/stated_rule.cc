@@ -1,0 +1,110 @@
+#include "partitioner/ops/stated_rule.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/math.h"
+#include "hlo/base/status.h"
+#include "hlo/io/sdy_sharding.h"
+
+namespace toroid {
+namespace {
+
+constexpr char kAttribute[] = "xla.sdy.sharding_rule";
+constexpr size_t kMaxFactors = 64;
+
+void AppendArrays(const Shape& shape, std::vector<const Shape*>* arrays) {
+  if (!shape.IsTuple()) {
+    arrays->push_back(&shape);
+    return;
+  }
+  for (const Shape& element : shape.tuple_shapes()) AppendArrays(element, arrays);
+}
+
+absl::Status CheckTensors(const std::vector<SdyShardingRule::Tensor>& tensors,
+                          const std::vector<const Shape*>& shapes, const SdyShardingRule& rule,
+                          absl::string_view what) {
+  if (tensors.size() != shapes.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the sharding rule has ", tensors.size(), " ", what, ", the call ", shapes.size()));
+  }
+  for (size_t t = 0; t < tensors.size(); ++t) {
+    const Shape& shape = *shapes[t];
+    if (static_cast<int>(tensors[t].size()) != shape.rank()) {
+      return absl::InvalidArgumentError(absl::StrCat("the sharding rule gives one of the ", what, " ",
+                                                     tensors[t].size(), " dimensions, which is ",
+                                                     shape.ToString()));
+    }
+    for (int d = 0; d < shape.rank(); ++d) {
+      int64_t size = 1;
+      for (const int factor : tensors[t][d]) {
+        size = CheckedMultiply(size, rule.factors[factor].size).value_or(-1);
+      }
+      if (tensors[t][d].empty() || tensors[t][d].size() > DimFactors::kMax || size != shape.dim(d)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "the factors of the sharding rule do not make dimension ", d, " of ", shape.ToString()));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SdyShardingRule> ReadRule(const Instruction& instruction, const std::string& text) {
+  ASSIGN_OR_RETURN(SdyShardingRule rule, ParseSdyShardingRule(text));
+  if (rule.factors.size() > kMaxFactors) {
+    return absl::InvalidArgumentError(absl::StrCat("the sharding rule has ", rule.factors.size(),
+                                                   " factors, at most ", kMaxFactors, " are possible"));
+  }
+  std::vector<const Shape*> operands, results;
+  for (const Instruction* operand : instruction.operands()) AppendArrays(operand->shape(), &operands);
+  AppendArrays(instruction.shape(), &results);
+  RETURN_IF_ERROR(CheckTensors(rule.operands, operands, rule, "operands"));
+  RETURN_IF_ERROR(CheckTensors(rule.results, results, rule, "results"));
+  return rule;
+}
+
+FactorKind KindOf(const SdyShardingRule::Factor& factor) {
+  if (factor.is_blocked) return FactorKind::kBlocked;
+  if (factor.needs_replication || factor.is_permutation) return FactorKind::kNeedsReplication;
+  return factor.is_reduction ? FactorKind::kReduction : FactorKind::kPassThrough;
+}
+
+}  // namespace
+
+std::optional<ShardingRule> StatedShardingRule(const Instruction& instruction) {
+  const std::string* text = instruction.FrontendAttribute(kAttribute);
+  if (text == nullptr) return std::nullopt;
+  for (const Instruction* operand : instruction.operands()) {
+    if (!operand->shape().IsArray()) return std::nullopt;
+  }
+  const absl::StatusOr<SdyShardingRule> stated = ReadRule(instruction, *text);
+  if (!stated.ok()) return std::nullopt;
+  ShardingRule rule;
+  for (const SdyShardingRule::Factor& factor : stated->factors) {
+    const int number = rule.AddFactor(factor.size, KindOf(factor));
+    // Nothing is known about what the target does with padding: it must not be added up.
+    rule.factors[number].composite |= factor.is_reduction;
+  }
+  const auto factors = [&](const SdyShardingRule::Tensor& tensor) {
+    TensorFactors dims(tensor.size());
+    for (size_t d = 0; d < tensor.size(); ++d) {
+      for (const int factor : tensor[d]) {
+        dims[d].push_back(factor);
+        rule.factors[factor].composite |= tensor[d].size() > 1;
+      }
+    }
+    return dims;
+  };
+  for (const SdyShardingRule::Tensor& tensor : stated->operands) rule.operands.push_back(factors(tensor));
+  for (const SdyShardingRule::Tensor& tensor : stated->results) rule.results.push_back(factors(tensor));
+  return rule;
+}
+
+absl::Status CheckStatedRule(const Instruction& instruction) {
+  const std::string* text = instruction.FrontendAttribute(kAttribute);
+  if (text == nullptr || instruction.opcode() != Opcode::kCustomCall) return absl::OkStatus();
+  return ReadRule(instruction, *text).status();
+}
+
+}  // namespace toroid

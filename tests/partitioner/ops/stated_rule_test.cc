@@ -1,0 +1,94 @@
+// BUILD: size = "small"
+// Custom calls with a Shardy sharding rule.
+#include "partitioner/ops/stated_rule.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "partitioner/stages/spmd_partitioner.h"
+#include "tests/partitioner/equivalence.h"
+#include "tests/runtime/evaluate.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// f32[32,8] -> f32[32,8] by an unknown target, its operand cut as `sharding` says, the result free.
+std::string Call(const std::string& rule, const std::string& sharding = "{devices=[$n,1]<=[$n]}") {
+  return absl::StrCat("ENTRY main { x = f32[32,8] parameter(0), sharding=", sharding,
+                      " y = f32[32,8] custom-call(x), custom_call_target=\"kernel\", "
+                      "frontend_attributes={xla.sdy.sharding_rule=\"#sdy.op_sharding_rule<",
+                      rule, ", custom>\"} ROOT z = f32[32,8] tanh(y) }");
+}
+
+TEST(StatedRuleTest, FactorsThatPassThroughStayCut) {
+  EXPECT_THAT(Collectives(Call("([i, j])->([i, j]) {i=32, j=8} need_replication={j}"), 4), IsEmpty());
+  EXPECT_THAT(Collectives(Call("([i, j])->([i, j]) {i=32, j=8}"), 4), IsEmpty());
+}
+
+TEST(StatedRuleTest, FactorsThatNeedReplicationAreGathered) {
+  const std::string cut_columns = "{devices=[1,$n]<=[$n]}";
+  EXPECT_THAT(Collectives(Call("([i, j])->([i, j]) {i=32, j=8} need_replication={j}", cut_columns), 4),
+              testing::Not(IsEmpty()));
+  EXPECT_THAT(Collectives(Call("([i, j])->([i, j]) {i=32, j=8} permutation={j}", cut_columns), 4),
+              testing::Not(IsEmpty()));
+  EXPECT_THAT(Collectives(Call("([i, j])->([i, j]) {i=32, j=8} blocked_propagation={j}", cut_columns), 4),
+              testing::Not(IsEmpty()));
+  EXPECT_THAT(Collectives(Call("([i, j])->([i, j]) {i=32, j=8}", cut_columns), 4), IsEmpty());
+}
+
+TEST(StatedRuleTest, ReductionFactorsLeavePartialSums) {
+  const std::string text =
+      "ENTRY main { x = f32[8,32] parameter(0), sharding={devices=[1,$n]<=[$n]} "
+      "y = f32[8] custom-call(x), custom_call_target=\"sum_of_rows\", "
+      "frontend_attributes={xla.sdy.sharding_rule=\"#sdy.op_sharding_rule<([i, j])->([i]) {i=8, j=32} "
+      "reduction={j}, custom>\"} ROOT z = f32[8] negate(y), sharding={replicated} }";
+  EXPECT_THAT(Collectives(text, 4), ElementsAre(HasSubstr("all-reduce")));
+}
+
+// A target whose meaning is known, so that values can be compared: rows that do not divide as well.
+TEST(StatedRuleTest, ShardsOfACallGiveShardsOfItsResult) {
+  for (const char* rows : {"12", "13"}) {
+    ExpectEquivalent(absl::StrCat(
+        "ENTRY main { x = f32[", rows, ",8] parameter(0), sharding={devices=[$n,1]<=[$n]} t = (f32[", rows,
+        ",3], s32[", rows,
+        ",3]) custom-call(x), custom_call_target=\"TopK\", "
+        "frontend_attributes={xla.sdy.sharding_rule=\"#sdy.op_sharding_rule<([i, j])->([i, k], [i, k]) {i=",
+        rows, ", j=8, k=3} need_replication={j, k}, custom>\"} v = f32[", rows,
+        ",3] get-tuple-element(t), index=0 ROOT z = f32[", rows, ",3] negate(v) }"));
+  }
+}
+
+TEST(StatedRuleTest, RulesThatDoNotFitTheirCallAreErrors) {
+  const auto error = [](const std::string& rule) {
+    return std::string(PartitionModule(*ProgramFor(Call(rule), 4), PartitionOptions()).status().message());
+  };
+  EXPECT_THAT(error("([i, j])->([i, j]) {i=32, j=9}"),
+              HasSubstr("main/y: the factors of the sharding rule do not make dimension 1 of f32[32,8]"));
+  EXPECT_THAT(error("([i, j], [i])->([i, j]) {i=32, j=8}"),
+              HasSubstr("the sharding rule has 2 operands, the call 1"));
+  EXPECT_THAT(error("([i])->([i, j]) {i=32, j=8}"), HasSubstr("gives one of the operands 1 dimensions"));
+  EXPECT_THAT(error("([i, j])->([i, k]) {i=32, j=8}"), HasSubstr("the rule gives factor k no size"));
+  EXPECT_THAT(error("([i, j])->"), HasSubstr("main/y: sdy attribute, column "));
+  EXPECT_THAT(error("([i, z_])->([i, z_]) {i=32, z_=8}"),
+              HasSubstr("expected a number behind the factor's _"));
+}
+
+TEST(StatedRuleTest, ADimensionMayBeMadeOfSeveralFactors) {
+  EXPECT_THAT(
+      Collectives("ENTRY main { x = f32[32,8] parameter(0), sharding={devices=[$n,1]<=[$n]} "
+                  "y = f32[256] custom-call(x), custom_call_target=\"flat\", "
+                  "frontend_attributes={xla.sdy.sharding_rule=\"#sdy.op_sharding_rule<([i, j])->([ij]) "
+                  "{i=32, j=8}, custom>\"} ROOT z = f32[256] tanh(y) }",
+                  4),
+      IsEmpty());
+}
+
+}  // namespace
+}  // namespace toroid
