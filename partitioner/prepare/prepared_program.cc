@@ -21,6 +21,7 @@
 #include "partitioner/prepare/late_reversals_pass.h"
 #include "partitioner/prepare/single_rows_pass.h"
 #include "partitioner/prepare/unmerged_dims_pass.h"
+#include "partitioner/propagation/check_shardy.h"
 #include "partitioner/propagation/crossing_values.h"
 #include "partitioner/propagation/flow_problem.h"
 #include "partitioner/propagation/propagation.h"
@@ -120,6 +121,7 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
     return absl::UnimplementedError(
         "a device order cannot be changed under manual regions, which name devices");
   }
+  RETURN_IF_ERROR(CheckShardyAttributes(module));
   auto program = std::make_unique<PreparedProgram>();
   GivenShardings flat_given = given;  // Of the module as it is by then.
   PassPipeline pipeline;

@@ -18,18 +18,33 @@ bool HasAxis(const SdyMesh& mesh, const std::string& name) {
                      [&](const SdyMesh::Axis& axis) { return axis.name == name; });
 }
 
-// `values`: how many arrays the attribute speaks of.
-absl::Status CheckShardings(const Instruction& instruction, const char* key, int64_t values,
-                            const SdyMeshes& meshes) {
+void AppendArrays(const Shape& shape, std::vector<const Shape*>* arrays) {
+  if (!shape.IsTuple()) {
+    arrays->push_back(&shape);
+    return;
+  }
+  for (const Shape& element : shape.tuple_shapes()) AppendArrays(element, arrays);
+}
+
+// `values`: the arrays that the attribute speaks of.
+absl::Status CheckShardings(const Instruction& instruction, const char* key,
+                            const std::vector<const Shape*>& values, const SdyMeshes& meshes) {
   const std::string* text = instruction.FrontendAttribute(key);
   if (text == nullptr) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::vector<SdySharding> shardings, ParseSdyShardings(*text, meshes));
-  // A callback without results says with one sharding which device runs it; an element of a tuple carries what its maker
-  // says.
-  if (values > 0 && static_cast<int64_t>(shardings.size()) != values &&
-      instruction.opcode() != Opcode::kGetTupleElement) {
+  // A callback without results says with one sharding which device runs it; an element of a tuple carries the attributes
+  // of its maker.
+  if (values.empty() || instruction.opcode() == Opcode::kGetTupleElement) return absl::OkStatus();
+  if (shardings.size() != values.size()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(key, " has ", shardings.size(), " shardings for ", values, " values"));
+        absl::StrCat(key, " has ", shardings.size(), " shardings for ", values.size(), " values"));
+  }
+  for (size_t i = 0; i < shardings.size(); ++i) {
+    // Over a mesh without axes the list of dimensions is empty whatever the rank.
+    if (shardings[i].mesh.axes.empty() || !values[i]->IsArray()) continue;
+    if (static_cast<int>(shardings[i].dims.size()) == values[i]->rank()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(key, " has ", shardings[i].dims.size(), " dimensions for ", values[i]->ToString()));
   }
   const std::string* manual = instruction.FrontendAttribute("xla.sdy.manual_axes");
   if (manual == nullptr) return absl::OkStatus();
@@ -45,17 +60,17 @@ absl::Status CheckShardings(const Instruction& instruction, const char* key, int
 }
 
 absl::Status CheckInstruction(const Instruction& instruction, const SdyMeshes& meshes) {
-  int64_t operands = 0;
-  for (const Instruction* operand : instruction.operands()) operands += operand->shape().NumLeaves();
+  std::vector<const Shape*> operands, results, fed;
+  for (const Instruction* operand : instruction.operands()) AppendArrays(operand->shape(), &operands);
+  AppendArrays(instruction.shape(), &results);
+  if (instruction.opcode() == Opcode::kOutfeed) AppendArrays(instruction.operand(0)->shape(), &fed);
+  RETURN_IF_ERROR(CheckStatedRule(instruction));
   // A group's attribute is its number.
   if (!IsCallTo(instruction, "xla.sdy.ShardingGroup")) {
-    const int64_t fed = instruction.opcode() == Opcode::kOutfeed ? instruction.operand(0)->shape().NumLeaves()
-                                                                 : instruction.shape().NumLeaves();
-    RETURN_IF_ERROR(CheckShardings(instruction, "xla.sdy.sharding", fed, meshes));
+    RETURN_IF_ERROR(CheckShardings(instruction, "xla.sdy.sharding", fed.empty() ? results : fed, meshes));
   }
-  RETURN_IF_ERROR(CheckStatedRule(instruction));
   RETURN_IF_ERROR(CheckShardings(instruction, "xla.sdy.in_shardings", operands, meshes));
-  return CheckShardings(instruction, "xla.sdy.out_shardings", instruction.shape().NumLeaves(), meshes);
+  return CheckShardings(instruction, "xla.sdy.out_shardings", results, meshes);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include "absl/strings/str_split.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/status.h"
-#include "partitioner/propagation/check_shardy.h"
 
 namespace toroid {
 namespace {
@@ -68,7 +67,6 @@ class Reader {
       : module_(module), graph_(graph), given_(given) {}
 
   absl::StatusOr<StatedShardings> Read() {
-    RETURN_IF_ERROR(CheckShardyAttributes(module_));
     RETURN_IF_ERROR(ReadDialect());
     for (const auto& computation : module_.computations()) {
       if (!graph_.Reached(*computation)) continue;

@@ -18,7 +18,7 @@ TEST(BitcastTest, EveryLayoutOfOperandAndResult) {
   do {
     std::string to = "01";
     do {
-      for (const std::string& cut : {"$$n,1,1", "1,$$n,1", "1,1,$$n"}) {
+      for (const std::string cut : {"$$n,1,1", "1,$$n,1", "1,1,$$n"}) {
         ExpectEquivalent(
             absl::Substitute(R"(
 ENTRY main {

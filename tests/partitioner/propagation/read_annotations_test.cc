@@ -168,47 +168,5 @@ TEST(ReadAnnotationsTest, ContradictionsAreErrorsThatNameNoFlagOfACommand) {
                AllOf(HasSubstr("name 4 devices, not 3; set num_partitions=4"), Not(HasSubstr("--")))));
 }
 
-// A module over the Shardy mesh "a"=2, "b"=4 with this attribute on its parameter.
-absl::Status ErrorOf(const std::string& attributes, const std::string& header = "") {
-  const std::string body = absl::StrCat("ENTRY main { x = f32[8,16] parameter(0), frontend_attributes={",
-                                        attributes, "} ROOT y = f32[8,16] negate(x) }");
-  return Read(header.empty() ? Shardy(body) : absl::StrCat(header, "\n", body)).annotations.status();
-}
-absl::Status ErrorOfSharding(absl::string_view sharding) {
-  return ErrorOf(absl::StrCat("xla.sdy.sharding=\"#sdy.sharding<", sharding, ">\""));
-}
-
-TEST(ReadAnnotationsTest, ShardingsThatNameWhatIsNotThereAreErrors) {
-  const auto invalid = [](absl::string_view what) {
-    return StatusIs(absl::StatusCode::kInvalidArgument,
-                    testing::AllOf(HasSubstr("main/x: "), HasSubstr(std::string(what))));
-  };
-  EXPECT_THAT(ErrorOf("xla.sdy.sharding=\"#sdy.sharding<@grid, [{\\\"rows\\\"}, {}]>\"", "HloModule m"),
-              invalid("the module has no mesh @grid"));
-  EXPECT_THAT(ErrorOfSharding("@grid, [{}, {}]"), invalid("the module has no mesh @grid"));
-  EXPECT_THAT(ErrorOfSharding("@mesh, [{\\\"c\\\"}, {}]"), invalid("the mesh has no axis \"c\""));
-  EXPECT_THAT(ErrorOfSharding("@mesh, [{\\\"a\\\"}, {\\\"a\\\"}]"), invalid("axis \"a\" is used twice"));
-  EXPECT_THAT(ErrorOfSharding("@mesh, [{\\\"a\\\"}, {}], replicated={\\\"a\\\"}"),
-              invalid("axis \"a\" is used twice"));
-  EXPECT_THAT(ErrorOfSharding("@mesh, [{\\\"b\\\":(1)2}, {\\\"b\\\"}]"), invalid("axis \"b\" is used twice"));
-  EXPECT_THAT(ErrorOfSharding("@mesh, [{\\\"b\\\":(2)4}, {}]"),
-              invalid("the sub-axis does not divide its axis"));
-  EXPECT_THAT(ErrorOfSharding("@mesh, [{\\\"b\\\":(1)8}, {}]"),
-              invalid("the sub-axis does not divide its axis"));
-  EXPECT_THAT(ErrorOf("xla.sdy.sharding=\"#sdy.sharding_per_value<[<@mesh, [{}, {}]>, <@mesh, [{}, {}]>]>\""),
-              invalid("xla.sdy.sharding has 2 shardings for 1 values"));
-  EXPECT_FALSE(ErrorOfSharding("@mesh, [{}, {}, {}]").ok());
-  EXPECT_OK(ErrorOfSharding("@mesh, [{\\\"b\\\":(1)2}, {\\\"b\\\":(2)2}]"));
-}
-
-TEST(ReadAnnotationsTest, AttributesAreCheckedWherePropagationDoesNotLook) {
-  const Read unused(R"(HloModule m
-  dead { p = f32[4] parameter(0) ROOT n = f32[4] negate(p), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@grid, [{}]>"} }
-  ENTRY main { x = f32[4] parameter(0) ROOT y = f32[4] negate(x) })");
-  EXPECT_THAT(unused.annotations,
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("dead/n: sdy attribute, column 15: the module has no mesh")));
-}
-
 }  // namespace
 }  // namespace toroid
