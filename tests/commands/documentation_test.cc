@@ -121,7 +121,9 @@ int RunPage(const std::string& page) {
     if (absl::ConsumePrefix(&file, "cat ")) {
       const std::string path = absl::StrCat(folder, "/", file);
       const std::string content = absl::StrJoin(example.output, "\n") + "\n";
-      if (!std::filesystem::exists(path)) EXPECT_OK(WriteFile(path, content));
+      if (!std::filesystem::exists(path)) {
+        EXPECT_OK(WriteFile(path, content));
+      }
     }
     const Outcome outcome =
         RunShell(absl::StrCat("cd ", folder, " && unset COLUMNS && PATH=", root, "/partitioner:", root,

@@ -67,8 +67,9 @@ int ExpectSame(const std::string& text, int64_t n) {
     if (variant > 2) {
       const auto partitioned = PartitionModule(*module, options);
       EXPECT_OK(partitioned.status());
-      if (partitioned.ok())
+      if (partitioned.ok()) {
         EXPECT_EQ(SentBytes(*partitioned->module), SentBytes(*without->module)) << variant;
+      }
     }
     const auto actual = PartitionAndRun(*module, options, arguments);
     EXPECT_OK(actual.status());

@@ -148,7 +148,9 @@ TEST(TrainingStepTest, WhatIsComputedAgainIsTheSame) {
     results.push_back(std::move(result));
     const int64_t bytes = ComputePeakMemory(*training.module).bytes;
     most = std::max(most, bytes);
-    if (options.remat == Remat::kFit) EXPECT_LE(bytes, options.memory_fit.limit_bytes);
+    if (options.remat == Remat::kFit) {
+      EXPECT_LE(bytes, options.memory_fit.limit_bytes);
+    }
     const Comparison comparison = Compare(results.back(), results.front(), 1e-4);
     EXPECT_TRUE(comparison.equal) << remat << " " << comparison.max_rel_error;
   }

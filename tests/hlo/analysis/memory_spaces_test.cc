@@ -29,7 +29,7 @@ TEST(MemorySpacesTest, ArraysOfTheHostAreNotTheDevices) {
       "d = f32[1,100]{1,0:S(5)} dynamic-slice(s, i, z), dynamic_slice_sizes={1,100} "
       "h = f32[1,100] custom-call(d), custom_call_target=\"MoveToDevice\" ROOT y = f32[1,100] sine(h)");
   EXPECT_EQ(counted.host, 16 * 400);
-  EXPECT_EQ(counted.device, 400 + 2 * 4);
+  EXPECT_EQ(counted.device, 400 + 4);  // y in the place of h, and i.
   EXPECT_EQ(counted.to_device, 400);
   EXPECT_EQ(counted.to_host, 0);
 }

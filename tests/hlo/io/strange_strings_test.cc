@@ -188,7 +188,9 @@ TEST(StrangeStringsTest, StrayBytesInTextAreErrorsWithAPlace) {
     const std::string stray(1, static_cast<char>(c));
     const absl::StatusOr<HloFile> file =
         ReadHlo(absl::StrCat("ENTRY e { ROOT a = f32[] ", stray, "parameter(0) }"));
-    if (!file.ok()) EXPECT_EQ(file.status().code(), absl::StatusCode::kInvalidArgument) << c;
+    if (!file.ok()) {
+      EXPECT_EQ(file.status().code(), absl::StatusCode::kInvalidArgument) << c;
+    }
   }
   EXPECT_THAT(ReadHlo("HloModule \xff\nENTRY e { ROOT a = f32[] parameter(0) }"),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("1:11: ")));

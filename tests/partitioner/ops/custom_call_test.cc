@@ -43,7 +43,9 @@ ENTRY main {
         SCOPED_TRACE(PrintModule(**module));
         ++runs;
         const auto partitioned = PartitionModule(**module, PartitionOptions());
-        if (partitioned.ok()) EXPECT_OK(VerifyModule(*partitioned->module));
+        if (partitioned.ok()) {
+          EXPECT_OK(VerifyModule(*partitioned->module));
+        }
         const std::vector<Literal> arguments = IntegerArguments(**module);
         const auto result = RunSingle(**module, arguments, RunOptions());
         if (!result.ok() || !partitioned.ok()) continue;

@@ -496,8 +496,9 @@ TEST(GroupRulesTest, SquaresOfPixelsLieWithWholeTilesOfImagesOrFeatures) {
   const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(16, 64, 64)));
   for (const auto& computation : lowered->computations()) {
     for (const auto& op : computation->instructions()) {
-      if (op->shape().IsArray() && op->shape().rank() == 6)
+      if (op->shape().IsArray() && op->shape().rank() == 6) {
         EXPECT_EQ(op->shape().MinorToMajor(), (Dims{5, 0, 4, 3, 2, 1}));
+      }
     }
   }
 }
@@ -597,7 +598,9 @@ TEST(GroupRulesTest, WhatIsPutTogetherIsRoundedBefore) {
   const std::unique_ptr<Module> lowered = Lowered(*Parsed(program));
   for (const auto& computation : lowered->computations()) {
     for (const auto& op : computation->instructions()) {
-      if (op->opcode() == Opcode::kConcatenate) EXPECT_EQ(op->shape().element_type(), xla::BF16);
+      if (op->opcode() == Opcode::kConcatenate) {
+        EXPECT_EQ(op->shape().element_type(), xla::BF16);
+      }
     }
   }
 }
@@ -640,7 +643,9 @@ TEST(GroupRulesTest, ElementsAreRepeatedWhereTheirReshapeMovesNothing) {
   EXPECT_THAT(Groups(program(8, 24, 100)), ElementsAre("loop", "copy"));
   const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(8, 24, 100)));
   for (const auto& op : lowered->entry()->instructions()) {
-    if (op->opcode() == Opcode::kBroadcast) EXPECT_EQ(op->shape().MinorToMajor(), (Dims{5, 0, 4, 3, 2, 1}));
+    if (op->opcode() == Opcode::kBroadcast) {
+      EXPECT_EQ(op->shape().MinorToMajor(), (Dims{5, 0, 4, 3, 2, 1}));
+    }
   }
 }
 

@@ -123,7 +123,9 @@ TEST(LowerTest, ExclusiveCumulativeSumsKeepValuesAndAreTrees) {
       for (const std::string& program : {sliced(n, forward), direct(n, forward)}) {
         ExpectSameValues(program);
         const std::string text = PrintModule(*Lowered(*Parsed(program)));
-        if (n > 128) EXPECT_THAT(text, Not(HasSubstr(absl::StrCat("size=", n)))) << text;
+        if (n > 128) {
+          EXPECT_THAT(text, Not(HasSubstr(absl::StrCat("size=", n)))) << text;
+        }
       }
     }
   }
