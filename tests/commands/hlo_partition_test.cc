@@ -289,7 +289,7 @@ TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
     EXPECT_GE(pass["seconds"], 0) << passes.back();
   }
   EXPECT_THAT(passes, ::testing::ElementsAre(
-                          "run_time_sizes", "mixed_precision", "expand_ops", "inline_calls", "dead_code",
+                          "mixed_precision", "expand_ops", "inline_calls", "run_time_sizes", "dead_code",
                           "constant_starts", "merge_movement", "single_rows", "duplicates", "windowed_einsum",
                           "dead_code", "duplicates", "loop_collectives", "reduce_scatter", "unit_dimensions",
                           "merge_movement", "dead_code", "product_order", "merge_collectives", "causes"));
@@ -453,14 +453,14 @@ TEST(HloPartitionTest, DumpDirHoldsTheModuleAfterEachPhase) {
     ASSERT_OK_AND_ASSIGN(const std::string text, ReadFile(entry.path().string()));
     EXPECT_OK(ParseModule(text)) << entry.path();
   }
-  EXPECT_THAT(
-      files, ::testing::UnorderedElementsAre(
-                 "00_run_time_sizes.hlo", "01_mixed_precision.hlo", "02_expand_ops.hlo",
-                 "03_inline_calls.hlo", "04_dead_code.hlo", "05_constant_starts.hlo", "06_merge_movement.hlo",
-                 "07_single_rows.hlo", "08_duplicates.hlo", "09_propagate.hlo", "10_partition.hlo",
-                 "11_windowed_einsum.hlo", "12_dead_code.hlo", "13_duplicates.hlo", "14_loop_collectives.hlo",
-                 "15_reduce_scatter.hlo", "16_unit_dimensions.hlo", "17_merge_movement.hlo",
-                 "18_dead_code.hlo", "19_product_order.hlo", "20_merge_collectives.hlo", "21_causes.hlo"));
+  EXPECT_THAT(files, ::testing::UnorderedElementsAre(
+                         "00_mixed_precision.hlo", "01_expand_ops.hlo", "02_inline_calls.hlo",
+                         "03_run_time_sizes.hlo", "04_dead_code.hlo", "05_constant_starts.hlo",
+                         "06_merge_movement.hlo", "07_single_rows.hlo", "08_duplicates.hlo",
+                         "09_propagate.hlo", "10_partition.hlo", "11_windowed_einsum.hlo", "12_dead_code.hlo",
+                         "13_duplicates.hlo", "14_loop_collectives.hlo", "15_reduce_scatter.hlo",
+                         "16_unit_dimensions.hlo", "17_merge_movement.hlo", "18_dead_code.hlo",
+                         "19_product_order.hlo", "20_merge_collectives.hlo", "21_causes.hlo"));
 }
 
 TEST(HloPartitionTest, CheckPrintsOneLineOfJson) {
