@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/hlo_sharding.h"
 
 namespace toroid {
 namespace {
@@ -96,6 +97,9 @@ absl::StatusOr<SdyMesh> TakeMesh(Scanner& in) {
     if (axis.size < 1 || !product || *product > int64_t{1} << 24)
       return in.Error("mesh axis size out of range");
     devices = *product;
+    for (const SdyMesh::Axis& other : mesh.axes) {
+      if (other.name == axis.name) return in.Error(absl::StrCat("the mesh has two axes \"", axis.name, "\""));
+    }
     mesh.axes.push_back(std::move(axis));
   }
   if (in.Take(",")) {
@@ -109,6 +113,10 @@ absl::StatusOr<SdyMesh> TakeMesh(Scanner& in) {
     }
     if (!mesh.axes.empty() && static_cast<int64_t>(mesh.device_ids.size()) != devices) {
       return in.Error("device_ids do not list every device");
+    }
+    if (!mesh.axes.empty()) {
+      const absl::StatusOr<DeviceOrder> order = DeviceOrder::Explicit(mesh.device_ids);
+      if (!order.ok()) return in.Error(absl::StrCat("device_ids: ", order.status().message()));
     }
   }
   return mesh;
@@ -127,6 +135,7 @@ absl::StatusOr<SdyAxisRef> TakeAxis(Scanner& in, const SdyMesh& mesh) {
     ASSIGN_OR_RETURN(ref.pre, in.Integer());
     RETURN_IF_ERROR(in.Expect(")"));
     ASSIGN_OR_RETURN(ref.size, in.Integer());
+    if (ref.size == 1) return in.Error("a sub-axis of size 1 cuts nothing; leave it out");
     if (ref.pre < 1 || ref.size < 1 || ref.pre > size || ref.size > size ||
         size % (ref.pre * ref.size) != 0) {
       return in.Error("the sub-axis does not divide its axis");
@@ -347,7 +356,9 @@ absl::StatusOr<SdyMeshes> ParseSdyMeshes(absl::string_view text) {
     RETURN_IF_ERROR(in.Expect("#sdy.mesh<"));
     ASSIGN_OR_RETURN(SdyMesh mesh, TakeMesh(in));
     RETURN_IF_ERROR(in.Expect(">"));
-    meshes[name] = std::move(mesh);
+    if (!meshes.emplace(name, std::move(mesh)).second) {
+      return in.Error(absl::StrCat("the module has two meshes @", name));
+    }
   }
   return meshes;
 }

@@ -1,6 +1,18 @@
 #include "partitioner/ops/emit_custom_call.h"
 
 namespace toroid {
+namespace {
+
+// Sizes in a rule are those of the whole arrays.
+void DropStatedRule(Instruction* call) {
+  constexpr char kRule[] = "xla.sdy.sharding_rule";
+  if (call->FrontendAttribute(kRule) == nullptr) return;
+  xla::FrontendAttributes* attributes = call->module()->New(*call->frontend_attributes());
+  attributes->mutable_map()->erase(kRule);
+  call->set_frontend_attributes(attributes->map().empty() ? nullptr : attributes);
+}
+
+}  // namespace
 
 std::vector<Instruction*> EmitCustomCall(
     SpmdBuilder& b, const Instruction& call, absl::Span<Instruction* const> operands,
@@ -14,6 +26,7 @@ std::vector<Instruction*> EmitCustomCall(
     inside[i] = b.ToLayout(inside[i], *wanted);
   }
   Instruction* clone = b.Clone(call, WithLayoutOf(local_result, call.shape()), inside);
+  DropStatedRule(clone);
   if (constrained) {
     xla::HloInstructionProto* attrs = clone->MutableAttrs();
     for (int i = 0; i < attrs->operand_shapes_with_layout_size() && i < clone->num_operands(); ++i) {

@@ -83,16 +83,13 @@ std::optional<ShardingRule> StatedShardingRule(const Instruction& instruction) {
   ShardingRule rule;
   for (const SdyShardingRule::Factor& factor : stated->factors) {
     const int number = rule.AddFactor(factor.size, KindOf(factor));
-    // Nothing is known about what the target does with padding: it must not be added up.
-    rule.factors[number].composite |= factor.is_reduction;
+    // Cut evenly alone: nothing is known about what the target does with padding.
+    rule.factors[number].composite = true;
   }
   const auto factors = [&](const SdyShardingRule::Tensor& tensor) {
     TensorFactors dims(tensor.size());
     for (size_t d = 0; d < tensor.size(); ++d) {
-      for (const int factor : tensor[d]) {
-        dims[d].push_back(factor);
-        rule.factors[factor].composite |= tensor[d].size() > 1;
-      }
+      for (const int factor : tensor[d]) dims[d].push_back(factor);
     }
     return dims;
   };

@@ -5,6 +5,7 @@
 // Factors that pass through cut all their tensors alike, and each device calls the target on its shards. A reduction factor
 // leaves partial sums. Factors that need replication, and permutation factors (what the target would exchange is unknown),
 // are gathered first; sharding flows along them. Blocked factors are neither cut nor propagated along.
+// The target would see the padding of uneven shards: factors are cut where they divide, over fewer axes if need be.
 // Source: Shardy, OpShardingRuleAttr.
 #ifndef TOROID_PARTITIONER_OPS_STATED_RULE_H_
 #define TOROID_PARTITIONER_OPS_STATED_RULE_H_

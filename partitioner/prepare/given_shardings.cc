@@ -228,8 +228,8 @@ absl::StatusOr<std::string> OverTheMesh(absl::string_view dims, const Module& mo
 
 absl::Status HasRankOf(const xla::OpSharding& sharding, const Instruction& instruction) {
   if (!instruction.shape().IsArray() || sharding.type() == xla::OpSharding::TUPLE) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const HloSharding own, HloSharding::FromProto(sharding));
-  return toroid::Annotate(own.Validate(instruction.shape()),
+  const absl::StatusOr<HloSharding> own = HloSharding::FromProto(sharding);
+  return toroid::Annotate(own.ok() ? own->Validate(instruction.shape()) : own.status(),
                           absl::StrCat(instruction.computation()->name(), "/", instruction.name()));
 }
 

@@ -49,6 +49,10 @@ absl::Status CheckShardings(const Instruction& instruction, const char* key,
   const std::string* manual = instruction.FrontendAttribute("xla.sdy.manual_axes");
   if (manual == nullptr) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::vector<std::string> names, ParseSdyManualAxes(*manual));
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (std::find(names.begin(), names.begin() + i, names[i]) == names.begin() + i) continue;
+    return absl::InvalidArgumentError(absl::StrCat("xla.sdy.manual_axes names \"", names[i], "\" twice"));
+  }
   for (const SdySharding& sharding : shardings) {
     for (const std::string& name : names) {
       if (HasAxis(sharding.mesh, name)) continue;

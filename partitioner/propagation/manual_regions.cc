@@ -106,7 +106,7 @@ class Reader {
       return absl::InvalidArgumentError("has another number of shardings than values");
     }
     for (size_t i = 0; i < shardings.size(); ++i) {
-      ASSIGN_OR_RETURN(const StatedSharding stated, FromShardy(shardings[i], meshes_));
+      ASSIGN_OR_RETURN(const StatedSharding stated, FromShardy(shardings[i]));
       RETURN_IF_ERROR(stated.sharding.Validate(graph_.shape(globals[i])));
       ASSIGN_OR_RETURN(Annotation annotation, OnMesh(stated, out_.mesh, graph_.shape(globals[i]).rank()));
       if (annotation.foreign) return InAnotherOrder(*annotation.foreign);

@@ -1,9 +1,11 @@
 #include "partitioner/propagation/read_annotations.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
@@ -127,6 +129,29 @@ absl::Status PlaceSideEffects(const FlowGraph& graph, const StatedShardings& sta
   return absl::OkStatus();
 }
 
+// The instruction that makes a tensor.
+std::string PlaceOf(const Module& module, const FlowGraph& graph, int tensor) {
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      if (absl::c_linear_search(graph.Leaves(*instruction), tensor)) return instruction->Path();
+    }
+  }
+  return module.entry()->root()->Path();
+}
+
+// Devices on which whole arrays are to lie are there.
+absl::Status CheckMaximal(const Module& module, const FlowGraph& graph, const StatedShardings& stated,
+                          int64_t num_devices) {
+  for (const auto& [tensor, one] : stated.tensors) {
+    const bool maximal = one.sharding.kind() == HloSharding::Kind::kMaximal;
+    if (!maximal || one.sharding.maximal_device() < num_devices) continue;
+    return absl::InvalidArgumentError(absl::StrCat(PlaceOf(module, graph, tensor), ": is to lie on device ",
+                                                   one.sharding.maximal_device(), " of ", num_devices,
+                                                   "; name one of them, or ask for more devices"));
+  }
+  return absl::OkStatus();
+}
+
 // Arrays whose sizes are known only when running are replicated; a tile might hold no valid element. A buffer is
 // memory that an opaque call names.
 void KeepReplicated(const FlowGraph& graph, Annotations* annotations) {
@@ -145,6 +170,7 @@ absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGrap
                                             const absl::flat_hash_set<const Instruction*>& given) {
   ASSIGN_OR_RETURN(const StatedShardings stated, ReadStatedShardings(module, graph, given));
   ASSIGN_OR_RETURN(num_devices, NumDevices(module, stated, num_devices));
+  RETURN_IF_ERROR(CheckMaximal(module, graph, stated, num_devices));
   Annotations annotations;
   annotations.mesh = MeshOf(stated, ValuesAtBoundaries(module, graph), num_devices);
   RETURN_IF_ERROR(PlaceSideEffects(graph, stated, &annotations));

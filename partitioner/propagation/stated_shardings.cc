@@ -114,6 +114,23 @@ class Reader {
     return absl::OkStatus();
   }
 
+  // A sharding over named axes has an entry per dimension, also where none cuts anything.
+  static absl::Status CheckRank(const xla::OpSharding& sharding, const Shape& shape) {
+    for (int i = 0; i < sharding.tuple_shardings_size() && shape.IsTuple(); ++i) {
+      if (i < static_cast<int>(shape.tuple_shapes().size())) {
+        RETURN_IF_ERROR(CheckRank(sharding.tuple_shardings(i), shape.tuple_shape(i)));
+      }
+    }
+    const int dims = sharding.named_sharding().dim_shardings_size();
+    if (!sharding.has_named_sharding() || sharding.named_sharding().mesh().axes().empty() || dims == 0 ||
+        !shape.IsArray() || dims == shape.rank()) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(absl::StrCat("sharding with ", dims, " dimension shardings for ",
+                                                   shape.ToString(), " of rank ", shape.rank(),
+                                                   "; give one per dimension"));
+  }
+
   absl::Status Add(int tensor, StatedSharding stated) {
     RETURN_IF_ERROR(stated.sharding.Validate(graph_.shape(tensor)));
     RETURN_IF_ERROR(NoteDevices(stated.sharding.NumDevices()));
@@ -131,7 +148,7 @@ class Reader {
       if (text == nullptr) return stated;
       ASSIGN_OR_RETURN(const std::vector<SdySharding> shardings, ParseSdyShardings(*text, out_.meshes));
       for (const SdySharding& sharding : shardings) {
-        ASSIGN_OR_RETURN(StatedSharding one, FromShardy(sharding, out_.meshes));
+        ASSIGN_OR_RETURN(StatedSharding one, FromShardy(sharding));
         stated.push_back(std::move(one));
       }
       return stated;
@@ -191,9 +208,13 @@ class Reader {
     if (out_.shardy && !given) {
       const std::string* text = instruction.FrontendAttribute(kSdySharding);
       if (text == nullptr || IsCallTo(instruction, "xla.sdy.ShardingGroup")) return absl::OkStatus();
+      if (instruction.opcode() == Opcode::kGetTupleElement) {
+        const std::string* call = instruction.operand(0)->FrontendAttribute(kSdySharding);
+        if (call != nullptr && *call == *text) return absl::OkStatus();  // A copy.
+      }
       ASSIGN_OR_RETURN(const std::vector<SdySharding> shardings, ParseSdyShardings(*text, out_.meshes));
       for (size_t i = 0; i < shardings.size() && i < leaves.size(); ++i) {
-        ASSIGN_OR_RETURN(StatedSharding stated, FromShardy(shardings[i], out_.meshes));
+        ASSIGN_OR_RETURN(StatedSharding stated, FromShardy(shardings[i]));
         RETURN_IF_ERROR(Add(leaves[i], std::move(stated)));
       }
       return absl::OkStatus();
@@ -205,6 +226,7 @@ class Reader {
         (instruction.opcode() == Opcode::kTuple || instruction.opcode() == Opcode::kGetTupleElement)) {
       return absl::OkStatus();  // Their tensors are others'.
     }
+    RETURN_IF_ERROR(CheckRank(*instruction.sharding(), instruction.shape()));
     // Dead copies behind an annotated root only say what was asked of it.
     ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings,
                      HloSharding::LeavesFromProto(*instruction.sharding(), instruction.shape()));
@@ -224,6 +246,7 @@ class Reader {
   absl::Status ReadOutputs() {
     const Instruction& root = *module_.entry()->root();
     if (root.sharding() == nullptr) return absl::OkStatus();
+    RETURN_IF_ERROR(CheckRank(*root.sharding(), root.shape()));
     ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings,
                      HloSharding::LeavesFromProto(*root.sharding(), root.shape()));
     const UserMap users(*module_.entry());
@@ -259,7 +282,7 @@ class Reader {
 
 }  // namespace
 
-absl::StatusOr<StatedSharding> FromShardy(const SdySharding& sharding, const SdyMeshes& meshes) {
+absl::StatusOr<StatedSharding> FromShardy(const SdySharding& sharding) {
   StatedSharding stated;
   if (sharding.mesh.axes.empty() && sharding.mesh.device_ids.size() == 1) {
     // A mesh without axes over one device is Shardy's maximal sharding.
@@ -276,11 +299,7 @@ absl::StatusOr<StatedSharding> FromShardy(const SdySharding& sharding, const Sdy
     stated.priorities.push_back(sharding.dims[d].priority);
   }
   stated.replicated = sharding.replicated;
-  for (const auto& [name, mesh] : meshes) {
-    if (mesh.axes.size() == sharding.mesh.axes.size() && mesh.NumDevices() == sharding.mesh.NumDevices()) {
-      stated.mesh = mesh;
-    }
-  }
+  if (!sharding.mesh.axes.empty()) stated.mesh = sharding.mesh;
   return stated;
 }
 

@@ -26,7 +26,7 @@ struct StatedSharding {
   uint64_t closed = ~uint64_t{0};      // Bit d: dimension d is not to be cut further.
   std::vector<int> priorities;         // Per dimension; empty: all 0.
   std::vector<SdyAxisRef> replicated;  // Axes of `mesh` that may not cut any dimension.
-  std::optional<SdyMesh> mesh;         // Of a Shardy sharding.
+  std::optional<SdyMesh> mesh;         // Of a Shardy sharding that names axes.
 };
 
 struct StatedShardings {
@@ -46,8 +46,7 @@ struct StatedShardings {
 absl::StatusOr<StatedShardings> ReadStatedShardings(const Module& module, const FlowGraph& graph,
                                                     const absl::flat_hash_set<const Instruction*>& given);
 
-// A Shardy sharding over one of `meshes`, or over a mesh of its own.
-absl::StatusOr<StatedSharding> FromShardy(const SdySharding& sharding, const SdyMeshes& meshes);
+absl::StatusOr<StatedSharding> FromShardy(const SdySharding& sharding);
 
 }  // namespace toroid
 

@@ -32,6 +32,28 @@ TEST(StatedRuleTest, FactorsThatPassThroughStayCut) {
   EXPECT_THAT(Collectives(Call("([i, j])->([i, j]) {i=32, j=8}"), 4), IsEmpty());
 }
 
+TEST(StatedRuleTest, TheTargetSeesNoPaddingAndTheLocalCallStatesNoRule) {
+  // j is not cut either: 5 divides by no part of the axis.
+  const auto local_call = [](int64_t rows) -> std::string {
+    const std::string text = absl::StrCat(
+        "ENTRY main { x = f32[", rows, ",5] parameter(0), sharding={devices=[$n,1]<=[$n]} y = f32[", rows,
+        ",5] custom-call(x), custom_call_target=\"kernel\", frontend_attributes={xla.sdy.sharding_rule=",
+        "\"#sdy.op_sharding_rule<([i, j])->([i, j]) {i=", rows, ", j=5}, custom>\"} ROOT z = f32[", rows,
+        ",5] tanh(y) }");
+    const auto partitioned = PartitionModule(*ProgramFor(text, 4), PartitionOptions());
+    if (!partitioned.ok()) return partitioned.status().ToString();
+    for (const auto& instruction : partitioned->module->entry()->instructions()) {
+      if (instruction->opcode() != Opcode::kCustomCall) continue;
+      EXPECT_EQ(instruction->FrontendAttribute("xla.sdy.sharding_rule"), nullptr);
+      return absl::StrCat(instruction->operand(0)->shape().ToString(), " ", instruction->shape().ToString());
+    }
+    return "no call";
+  };
+  EXPECT_EQ(local_call(32), "f32[8,5] f32[8,5]");
+  EXPECT_EQ(local_call(30), "f32[15,5] f32[15,5]");
+  EXPECT_EQ(local_call(29), "f32[29,5] f32[29,5]");
+}
+
 TEST(StatedRuleTest, FactorsThatNeedReplicationAreGathered) {
   const std::string cut_columns = "{devices=[1,$n]<=[$n]}";
   EXPECT_THAT(Collectives(Call("([i, j])->([i, j]) {i=32, j=8} need_replication={j}", cut_columns), 4),

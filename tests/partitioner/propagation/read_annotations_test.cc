@@ -168,5 +168,62 @@ TEST(ReadAnnotationsTest, ContradictionsAreErrorsThatNameNoFlagOfACommand) {
                AllOf(HasSubstr("name 4 devices, not 3; set num_partitions=4"), Not(HasSubstr("--")))));
 }
 
+TEST(ReadAnnotationsTest, AShardingHasAnEntryPerDimension) {
+  const auto invalid = [](absl::string_view what) {
+    return StatusIs(absl::StatusCode::kInvalidArgument,
+                    testing::AllOf(HasSubstr("main/x: "), HasSubstr(std::string(what))));
+  };
+  const Read named(R"(ENTRY main {
+    x = f32[8,16] parameter(0), sharding={mesh['x'=2], [{}, {}, {}]}
+    ROOT y = f32[8,16] negate(x) })");
+  EXPECT_THAT(named.annotations.status(), invalid("3 dimension shardings for f32[8,16] of rank 2"));
+}
+
+TEST(ReadAnnotationsTest, AnArrayLiesOnADeviceThatIsThere) {
+  const Read beyond(R"(ENTRY main {
+    x = f32[8,16] parameter(0), sharding={maximal device=4}
+    ROOT y = f32[8,16] negate(x) })",
+                    4);
+  EXPECT_THAT(beyond.annotations,
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("main/x: is to lie on device 4 of 4; name one of them")));
+}
+
+TEST(ReadAnnotationsTest, AMeshHasAxesAndDevicesOnce) {
+  const auto error_of = [](absl::string_view meshes) {
+    return Read(absl::StrCat("HloModule m, frontend_attributes={xla.sdy.meshes=\"{", meshes,
+                             "}\"}\nENTRY main { ROOT x = f32[8,16] parameter(0) }"))
+        .annotations.status();
+  };
+  EXPECT_THAT(error_of(R"(m = #sdy.mesh<[\"a\"=2, \"a\"=4]>)"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("the mesh has two axes \"a\"")));
+  EXPECT_THAT(error_of(R"(m = #sdy.mesh<[\"a\"=2]>, m = #sdy.mesh<[\"a\"=4]>)"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("the module has two meshes @m")));
+  EXPECT_THAT(error_of(R"(m = #sdy.mesh<[\"a\"=2], device_ids=[1,1]>)"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("device_ids: device 1")));
+}
+
+// The other mesh has as many axes and devices, of other sizes.
+TEST(ReadAnnotationsTest, AxesAreThoseOfTheMeshThatTheShardingNames) {
+  const Read read(
+      R"(HloModule m, frontend_attributes={xla.sdy.meshes="{first = #sdy.mesh<[\"a\"=2, \"b\"=4]>, second = #sdy.mesh<[\"p\"=4, \"q\"=2]>}"}
+  ENTRY main {
+    x = f32[8,16] parameter(0), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@first, [{?}, {?}], replicated={\"b\"}>"}
+    ROOT y = f32[8,16] negate(x) })");
+  ASSERT_OK(read.annotations.status());
+  EXPECT_EQ(read.annotations->mesh.Product(read.Of("x")->replicated), 4);
+}
+
+TEST(ReadAnnotationsTest, ElementsOfACallRepeatItsAttributes) {
+  const std::string attributes =
+      R"(frontend_attributes={xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{}]>, <@mesh, [{\"a\"}]>]>"})";
+  const Read read(Shardy(absl::StrCat(
+      "ENTRY main {\n  x = f32[8] parameter(0)\n",
+      "  c = (f32[8], f32[8]) custom-call(x), custom_call_target=\"a_library\", ", attributes,
+      "\n  y = f32[8] get-tuple-element(c), index=1, ", attributes, "\n  ROOT z = f32[8] negate(y)\n}")));
+  ASSERT_OK(read.annotations.status());
+  EXPECT_EQ(read.annotations->mesh.Product(read.Of("y")->sharding.DimAxes()), 2);
+}
+
 }  // namespace
 }  // namespace toroid
