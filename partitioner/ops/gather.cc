@@ -1,8 +1,8 @@
 #include "partitioner/ops/gather.h"
 
 #include "absl/algorithm/container.h"
+#include "hlo/analysis/index_position.h"
 #include "hlo/ir/attribute_views.h"
-#include "partitioner/ops/counted_dim.h"
 #include "partitioner/ops/start_indices.h"
 
 namespace toroid {
@@ -18,7 +18,7 @@ int PairedDim(const Instruction& gather, int batch) {
     if (IndexOf(numbers.collapsed_slice_dims(), d) < 0) continue;
     const int64_t size = gather.operand(0)->shape().dim(static_cast<int>(d));
     const int vector_dim = static_cast<int>(numbers.index_vector_dim());
-    if (CountedDim(*gather.operand(1), vector_dim, k, size) == batch) return static_cast<int>(d);
+    if (PositionDim(*gather.operand(1), vector_dim, k, size) == batch) return static_cast<int>(d);
   }
   return -1;
 }
@@ -96,7 +96,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
     if (!collapsed || !context.IsCut(0, d)) continue;
     if (context.rule->factors[context.rule->operands[0][d].factor[0]].kind == FactorKind::kPassThrough) {
       indices = CountAgain(b, indices, vector_dim, k,
-                           *CountedDim(*context.op->operand(1), vector_dim, k, from.dim(d)));
+                           *PositionDim(*context.op->operand(1), vector_dim, k, from.dim(d)));
       continue;
     }
     const int64_t shard = operand->shape().dim(d);

@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "absl/algorithm/container.h"
+#include "hlo/analysis/index_position.h"
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
-#include "partitioner/ops/counted_dim.h"
 #include "partitioner/ops/start_indices.h"
 #include "partitioner/spmd/reducer.h"
 
@@ -40,7 +40,7 @@ int PairedDim(const Instruction& scatter, int batch) {
     const int64_t d = numbers.scatter_dims_to_operand_dims()[k];
     if (IndexOf(numbers.inserted_window_dims(), d) < 0) continue;
     const int64_t size = scatter.operand(0)->shape().dim(static_cast<int>(d));
-    if (CountedDim(indices, static_cast<int>(numbers.index_vector_dim()), k, size) == batch)
+    if (PositionDim(indices, static_cast<int>(numbers.index_vector_dim()), k, size) == batch)
       return static_cast<int>(d);
   }
   return -1;
@@ -133,7 +133,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
     if (!inserted || !context.IsCut(0, d)) continue;
     if (context.rule->factors[context.rule->operands[0][d].factor[0]].kind == FactorKind::kPassThrough) {
       indices = CountAgain(b, indices, vector_dim, k,
-                           *CountedDim(*context.op->operand(n), vector_dim, k, to.dim(d)));
+                           *PositionDim(*context.op->operand(n), vector_dim, k, to.dim(d)));
       continue;
     }
     const int64_t shard = CeilOfRatio(to.dim(d), b.mesh().Product(context.AxesOf(0, d)));

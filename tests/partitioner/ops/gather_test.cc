@@ -123,5 +123,92 @@ TEST(GatherTest, AnIndexThatCountsFewerRowsThanThereAreIsAnIndex) {
   ExpectEquivalent(text);
 }
 
+// PyTorch/XLA writes torch.gather so: an iota per batch dimension, and negative indices counted from the end at last.
+TEST(GatherTest, PositionsHideBehindAConcatenationAndASelect) {
+  const std::string text = R"(ENTRY main {
+  x = f32[9,4,6] parameter(0), sharding={devices=[$n,1,1]<=[$n]}
+  k = s64[9,4,3] parameter(1), sharding={devices=[$n,1,1]<=[$n]}
+  i = s64[9,4,3,1] iota(), iota_dimension=0
+  j = s64[9,4,3,1] iota(), iota_dimension=1
+  c = s64[9,4,3,1] reshape(k)
+  at = s64[9,4,3,3] concatenate(i, j, c), dimensions={3}
+  zero = s64[] constant(0)
+  low = s64[9,4,3,3] broadcast(zero), dimensions={}
+  neg = pred[9,4,3,3] compare(at, low), direction=LT
+  size = s64[3] constant({9, 4, 6})
+  sizes = s64[9,4,3,3] broadcast(size), dimensions={3}
+  moved = s64[9,4,3,3] add(at, sizes)
+  where = s64[9,4,3,3] select(neg, moved, at)
+  ROOT y = f32[9,4,3] gather(x, where), offset_dims={}, collapsed_slice_dims={0,1,2}, start_index_map={0,1,2}, index_vector_dim=3, slice_sizes={1,1,1}, sharding={devices=[$n,1,1]<=[$n]}
+})";
+  const std::vector<Literal> arguments = {Integers(Shape(xla::F32, {9, 4, 6})),
+                                          Integers(Shape(xla::S64, {9, 4, 3}), 2, -9, 9)};
+  ExpectEquivalent(text, arguments);
+  for (const int64_t n : {2, 3, 4}) EXPECT_THAT(Collectives(text, n), IsEmpty());
+}
+
+// tf.gather with batch_dims, torch.index_select and indices that NumPy holds: positions are a constant, are clamped, cut
+// out, reshaped, moved to other dimensions.
+TEST(GatherTest, PositionsAreSeenThroughWhatDoesNotChangeThem) {
+  for (
+      const char* rows : {
+          "c = s32[8] constant({0,1,2,3,4,5,6,7})\n  r = s32[8,3,1] broadcast(c), dimensions={0}",
+          "c = s32[] constant(0)\n  d = s32[] constant(7)\n  e = s32[8,3,1] iota(), iota_dimension=0\n"
+          "  f = s32[8,3,1] broadcast(c), dimensions={}\n  g = s32[8,3,1] broadcast(d), dimensions={}\n"
+          "  r = s32[8,3,1] clamp(f, e, g)",
+          "c = s64[3,10] iota(), iota_dimension=1\n  d = s64[3,8] slice(c), slice={[0:3], [1:9]}\n"
+          "  e = s64[] constant(-1)\n  f = s64[3,8] broadcast(e), dimensions={}\n  g = s64[3,8] add(d, f)\n"
+          "  h = s64[8,3] transpose(g), dimensions={1,0}\n  q = s64[8,3,1] reshape(h)\n  r = s32[8,3,1] convert(q)",
+          "c = f32[8] iota(), iota_dimension=0\n  d = u8[8] convert(c)\n  e = s32[8] convert(d)\n"
+          "  f = s32[8,1,3] broadcast(e), dimensions={0}\n  r = s32[8,3,1] reshape(f)",
+          "c = s32[8] iota(), iota_dimension=0\n  d = s32[] constant(8)\n  e = s32[8] broadcast(d), dimensions={}\n"
+          "  f = s32[8] remainder(c, e)\n  g = s32[] constant(0)\n  h = s32[8] broadcast(g), dimensions={}\n"
+          "  p = s32[8] maximum(f, h)\n  r = s32[8,3,1] broadcast(p), dimensions={0}",
+      }) {
+    SCOPED_TRACE(rows);
+    const std::string text = absl::StrCat(R"(ENTRY main {
+  x = f32[8,5,2] parameter(0), sharding={devices=[$n,1,1]<=[$n]}
+  i = s32[8,3,1] parameter(1), sharding={devices=[$n,1,1]<=[$n]}
+  )",
+                                          rows, R"(
+  ir = s32[8,3,2] concatenate(i, r), dimensions={2}
+  ROOT y = f32[8,3,2] gather(x, ir), offset_dims={2}, collapsed_slice_dims={0,1}, start_index_map={1,0}, index_vector_dim=2, slice_sizes={1,1,2}, sharding={devices=[$n,1,1]<=[$n]}
+})");
+    ExpectEquivalent(text,
+                     {Integers(Shape(xla::F32, {8, 5, 2})), Integers(Shape(xla::S32, {8, 3, 1}), 2, -3, 7)});
+    EXPECT_THAT(Collectives(text, 4), IsEmpty());
+    EXPECT_THAT(Collectives(text, 3), IsEmpty());
+  }
+}
+
+// A clamp, an overflow, a reversal or a shift makes other rows of positions.
+TEST(GatherTest, WhatIsNearlyAPositionIsAnIndex) {
+  for (
+      const char* rows : {
+          "c = s32[] constant(0)\n  d = s32[] constant(6)\n  e = s32[8] iota(), iota_dimension=0\n  r = s32[8] clamp(c, e, d)",
+          "c = s32[8] iota(), iota_dimension=0\n  r = s32[8] reverse(c), dimensions={0}",
+          "c = s32[9] iota(), iota_dimension=0\n  r = s32[8] slice(c), slice={[1:9]}",
+          "c = s32[15] iota(), iota_dimension=0\n  r = s32[8] slice(c), slice={[0:15:2]}",
+          "c = s32[8] iota(), iota_dimension=0\n  d = s32[] constant(4)\n  e = s32[8] broadcast(d), dimensions={}\n"
+          "  r = s32[8] remainder(c, e)",
+          "r = s32[8] constant({0,1,2,3,4,5,7,6})",
+          "c = s32[8] iota(), iota_dimension=0\n  d = s32[] constant(3)\n  e = s32[8] broadcast(d), dimensions={}\n"
+          "  f = pred[8] compare(c, e), direction=LT\n  g = s32[8] add(c, e)\n  r = s32[8] select(f, g, c)",
+          "c = s32[4] iota(), iota_dimension=0\n  r = s32[8] concatenate(c, c), dimensions={0}",
+      }) {
+    SCOPED_TRACE(rows);
+    ExpectEquivalent(absl::StrCat(R"(ENTRY main {
+  x = f32[8,5] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  i = s32[8,1] parameter(1), sharding={devices=[$n,1]<=[$n]}
+  )",
+                                  rows, R"(
+  v = s32[8,1] reshape(r)
+  ri = s32[8,2] concatenate(v, i), dimensions={1}
+  ROOT y = f32[8] gather(x, ri), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1}
+})"),
+                     {Integers(Shape(xla::F32, {8, 5})), Integers(Shape(xla::S32, {8, 1}), 2, -3, 7)});
+  }
+}
+
 }  // namespace
 }  // namespace toroid

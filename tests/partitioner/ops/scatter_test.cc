@@ -260,5 +260,33 @@ ENTRY main {
   EXPECT_THAT(Collectives(text, 8), ElementsAre("all-reduce 4000"));
 }
 
+TEST(ScatterTest, PositionsHideBehindAConcatenationAndASelect) {
+  for (const char* combine : {"add", "maximum", "multiply"}) {
+    SCOPED_TRACE(combine);
+    const std::string text = absl::StrCat(
+        "f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] ", combine, R"((a, b) }
+ENTRY main {
+  x = f32[4,9,6] parameter(0), sharding={devices=[1,$n,1]<=[$n]}
+  k = s32[9,3] parameter(1), sharding={devices=[$n,1]<=[$n]}
+  u = f32[9,3,4] parameter(2), sharding={devices=[$n,1,1]<=[$n]}
+  i = s32[9] iota(), iota_dimension=0
+  w = s32[9,3,1] broadcast(i), dimensions={0}
+  c = s32[9,3,1] reshape(k)
+  at = s32[9,3,2] concatenate(c, w), dimensions={2}
+  zero = s32[] constant(0)
+  low = s32[9,3,2] broadcast(zero), dimensions={}
+  neg = pred[9,3,2] compare(at, low), direction=LT
+  size = s32[2] constant({6, 9})
+  sizes = s32[9,3,2] broadcast(size), dimensions={2}
+  moved = s32[9,3,2] add(at, sizes)
+  where = s32[9,3,2] select(neg, moved, at)
+  ROOT y = f32[4,9,6] scatter(x, where, u), update_window_dims={2}, inserted_window_dims={1,2}, scatter_dims_to_operand_dims={2,1}, index_vector_dim=2, to_apply=f, sharding={devices=[1,$n,1]<=[$n]}
+})");
+    ExpectEquivalent(text, {Integers(Shape(xla::F32, {4, 9, 6})), Integers(Shape(xla::S32, {9, 3}), 2, -9, 9),
+                            Integers(Shape(xla::F32, {9, 3, 4}), 3)});
+    for (const int64_t n : {2, 3, 4}) EXPECT_THAT(Collectives(text, n), IsEmpty());
+  }
+}
+
 }  // namespace
 }  // namespace toroid

@@ -1,6 +1,6 @@
 // BUILD: size = "small"
 // Batch dimensions in the indices of gathers, as JAX, PyTorch and TensorFlow write them.
-#include "partitioner/ops/counted_dim.h"
+#include "hlo/analysis/index_position.h"
 
 #include <optional>
 #include <string>
@@ -23,10 +23,10 @@ std::optional<int> Counted(const std::string& body, int k = 0, int64_t size = 6)
       "zero = s32[] constant(0) zeros = s32[6,4,1] broadcast(zero), dimensions={} n = s32[] constant(6) "
       "ns = s32[6,4,1] broadcast(n), dimensions={} " +
       body);
-  return CountedDim(*module->entry()->root(), 2, k, size);
+  return PositionDim(*module->entry()->root(), 2, k, size);
 }
 
-TEST(CountedDimTest, ConcatenationsInAnyOrder) {
+TEST(IndexPositionTest, ConcatenationsInAnyOrder) {
   EXPECT_EQ(Counted("ROOT r = s32[6,4,2] concatenate(i, p), dimensions={2}"), 0);
   EXPECT_EQ(Counted("ROOT r = s32[6,4,2] concatenate(p, i), dimensions={2}", 1), 0);
   EXPECT_EQ(Counted("ROOT r = s32[6,4,2] concatenate(p, i), dimensions={2}", 0), std::nullopt);
@@ -34,7 +34,7 @@ TEST(CountedDimTest, ConcatenationsInAnyOrder) {
   EXPECT_EQ(Counted("ROOT r = s32[6,4,2] concatenate(i, p), dimensions={2}", 0, 7), std::nullopt);
 }
 
-TEST(CountedDimTest, NegativeIndicesMovedUp) {
+TEST(IndexPositionTest, NegativeIndicesMovedUp) {
   const std::string moved = "m = s32[6,4,1] add(i, ns) ";
   const auto select = [&](const std::string& comparison, const std::string& branches) {
     return Counted(moved + "c = pred[6,4,1] " + comparison + " s = s32[6,4,1] select(c, " + branches +
@@ -48,7 +48,7 @@ TEST(CountedDimTest, NegativeIndicesMovedUp) {
   EXPECT_EQ(select("compare(p, zeros), direction=LT", "m, i"), std::nullopt);
 }
 
-TEST(CountedDimTest, NegativeIndicesOfAllComponentsAtOnce) {
+TEST(IndexPositionTest, NegativeIndicesOfAllComponentsAtOnce) {
   const std::string body =
       "at = s32[6,4,2] concatenate(i, p), dimensions={2} low = s32[6,4,2] broadcast(zero), dimensions={} "
       "c = pred[6,4,2] compare(at, low), direction=LT size = s32[2] constant({6, 9}) "
@@ -58,7 +58,7 @@ TEST(CountedDimTest, NegativeIndicesOfAllComponentsAtOnce) {
   EXPECT_EQ(Counted(body, 1), std::nullopt);
 }
 
-TEST(CountedDimTest, BoundsThatHoldAnyway) {
+TEST(IndexPositionTest, BoundsThatHoldAnyway) {
   const auto bounded = [](const std::string& op) {
     return Counted(
         "five = s32[] constant(5) f = s32[6,4,1] broadcast(five), dimensions={} four = s32[] constant(4) "
@@ -80,7 +80,7 @@ TEST(CountedDimTest, BoundsThatHoldAnyway) {
   EXPECT_EQ(bounded("subtract(zeros, i)"), std::nullopt);
 }
 
-TEST(CountedDimTest, MovementsBetweenTheIotaAndItsUse) {
+TEST(IndexPositionTest, MovementsBetweenTheIotaAndItsUse) {
   EXPECT_EQ(
       Counted(
           "a = s32[6] iota(), iota_dimension=0 b = s32[6,1,1] reshape(a) c = s32[6] reshape(b) "
@@ -123,7 +123,7 @@ ENTRY main {
   ROOT t = (f32[$m,5,3], f32[$m,5,64]) tuple(g, s), sharding={{devices=[$n,1,1]<=[$n]}, {devices=[$n,1,1]<=[$n]}}
 })";
 
-TEST(CountedDimTest, GathersAndScattersOfPyTorchSendNothing) {
+TEST(IndexPositionTest, GathersAndScattersOfPyTorchSendNothing) {
   for (const char* rows : {"12", "13"}) {
     const std::string text = absl::StrReplaceAll(kTorchGather, {{"$m", rows}});
     EXPECT_THAT(Collectives(text, 4), IsEmpty()) << rows;
