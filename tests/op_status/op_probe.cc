@@ -58,7 +58,7 @@ absl::Status Read(const OpProgram& program, Opcode opcode) {
                "the proto has other opcodes");
 }
 
-absl::Status Print(const OpProgram& program, Opcode opcode) {
+absl::Status Print(const OpProgram& program, Opcode /*opcode*/) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ParseModule(TextOf(program)));
   const std::string text = PrintModule(*module);
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> again, ParseModule(text));

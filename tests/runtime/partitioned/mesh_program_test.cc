@@ -127,7 +127,7 @@ TEST(MeshProgramTest, ModulesOfDifferentProgramsAreRefused) {
   ASSERT_OK_AND_ASSIGN(const Program made, Make(Step("{replicated}", "{replicated}"), 4));
   ASSERT_OK_AND_ASSIGN(const auto other, ParseModule("ENTRY e { ROOT p = f32[] parameter(0) }"));
   EXPECT_THAT(MeshProgram::Create(*made.partitioned, *other),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is not that of the module")));
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("was not made from this module")));
 }
 
 TEST(MeshProgramTest, TupleParametersAreRefused) {
