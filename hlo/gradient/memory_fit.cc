@@ -132,7 +132,7 @@ class Fitter {
   }
 
   // The step, as a module of its own.
-  absl::StatusOr<std::unique_ptr<Module>> Step(const Module& source, std::unique_ptr<Module> copy,
+  absl::StatusOr<std::unique_ptr<Module>> Step(std::unique_ptr<Module> copy,
                                                const GradientOptions& of_copy) const {
     Computation* computation = copy->computation(computation_.index());
     copy->set_entry(computation);
@@ -156,7 +156,7 @@ class Fitter {
     }
     std::unique_ptr<Module> copy = CloneModule(module_);
     const GradientOptions of_copy = OptionsInCopy(options, module_, *copy);
-    ASSIGN_OR_RETURN(const std::unique_ptr<Module> step, Step(module_, std::move(copy), of_copy));
+    ASSIGN_OR_RETURN(const std::unique_ptr<Module> step, Step(std::move(copy), of_copy));
     return fit_.peak_bytes(*step);
   }
 
@@ -177,7 +177,7 @@ class Fitter {
       return true;
     };
     of_copy.layer = [](const Instruction&) { return 0; };
-    RETURN_IF_ERROR(Step(module_, std::move(copy), of_copy).status());
+    RETURN_IF_ERROR(Step(std::move(copy), of_copy).status());
     asked_.assign(asked.begin(), asked.end());
     std::sort(asked_.begin(), asked_.end(), [](const Instruction* a, const Instruction* b) {
       return std::pair(a->computation()->index(), a->index()) <

@@ -175,9 +175,10 @@ class PacketSimulation {
       for (int64_t from = 0; from < a.size; ++from) {
         for (int64_t to = 0; to < a.size; ++to) {
           const AxisRoute route = RouteAlong(a, from, to);
-          direction_[axis][from * a.size + to] = route.plus_share == 1    ? kPlus
-                                                 : route.minus_share == 1 ? kMinus
-                                                                          : kTie;
+          int8_t& direction = direction_[axis][from * a.size + to];
+          direction = kTie;
+          if (route.plus_share == 1) direction = kPlus;
+          if (route.minus_share == 1) direction = kMinus;
         }
       }
     }
