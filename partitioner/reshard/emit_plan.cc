@@ -30,7 +30,7 @@ Instruction* Reshard(SpmdBuilder& b, Instruction* x, absl::Span<const int64_t> d
         break;
       }
       case MoveKind::kAllToAll: {
-        // [.., D, .., E, ..] -> [.., D, .., g, E/g, ..]; exchange over g; g becomes the major part of D.
+        // [.., D, .., E, ..] -> [.., D, .., g, E/g, ..]; all-to-all over g; g becomes the major part of D.
         const int d = move.from_dim, e = move.to_dim;
         x = b.PadAlong(x, e, 0, g * local[e] - x->shape().dim(e));
         Dims split(x->shape().dims().begin(), x->shape().dims().end());
@@ -39,7 +39,7 @@ Instruction* Reshard(SpmdBuilder& b, Instruction* x, absl::Span<const int64_t> d
         x = b.AllToAll(b.Reshape(x, split), move.axes, e);
         std::vector<int64_t> permutation;
         for (int i = 0; i < static_cast<int>(split.size()); ++i) {
-          const int data = i < e ? i : i - 1;  // Dimension of the array that split[i] belongs to.
+          const int data = i < e ? i : i - 1;  // The dimension of the array that split[i] belongs to.
           if (i == e) continue;
           if (data == d) permutation.push_back(e);
           permutation.push_back(i);

@@ -7,8 +7,8 @@
 
 namespace toroid {
 
-// Carries out a plan on `x`, the local part under `from` of an array of global dimensions `dims` (per manual
-// group).
+// Writes the instructions of `plan` and returns the resharded local array. `x` is the device's shard, under
+// `from`, of an array of dimensions `dims` (global, or local to a manual group).
 Instruction* Reshard(SpmdBuilder& b, Instruction* x, absl::Span<const int64_t> dims, const Sharding& from,
                      const ReshardPlan& plan);
 

@@ -9,18 +9,19 @@
 namespace toroid {
 namespace {
 
-// Wide enough for every row number that the windows of an exchange name.
+// The type that holds every row number which the exchange computes.
 PrimitiveType RowType(int64_t places, int64_t rows, int64_t tile, const TileWindows& windows) {
   return SpmdBuilder::IndexType(windows.scale * places + 2 * std::abs(windows.shift) + rows +
                                 (places + 2) * tile * windows.divisor + windows.length);
 }
 
-// (scale * tile + shift) made positive by a multiple of `period`: that multiple, divided by the period.
+// The least k >= 0 for which shift + k * period is not negative: scale * tile + shift + k * period is then
+// not either.
 int64_t Periods(const TileWindows& windows, int64_t period) {
   return windows.shift >= 0 ? 0 : CeilOfRatio(-windows.shift, period);
 }
 
-// (scale * tile + shift) modulo a period.
+// (scale * tile + shift) modulo `period`.
 Instruction* Phase(SpmdBuilder& b, const AxisList& axes, const TileWindows& windows, int64_t period,
                    PrimitiveType type) {
   const int64_t shift = windows.shift + Periods(windows, period) * period;
@@ -29,7 +30,7 @@ Instruction* Phase(SpmdBuilder& b, const AxisList& axes, const TileWindows& wind
                   b.IntScalar(period, type));
 }
 
-// Where the window of a tile begins.
+// The first row of the device's window.
 Instruction* Start(SpmdBuilder& b, const AxisList& axes, const TileWindows& windows, PrimitiveType type) {
   const int64_t d = windows.divisor;
   if (windows.scale % d == 0)
@@ -41,7 +42,7 @@ Instruction* Start(SpmdBuilder& b, const AxisList& axes, const TileWindows& wind
   return periods == 0 ? start : b.Binary(Opcode::kSubtract, start, b.IntScalar(periods, type));
 }
 
-// One exchange between the tiles of `x`, cut over `from`, and the windows of the tiles of `to`.
+// Writes one step of a plan: from an array cut over `from`, the windows of the tiles along `to`.
 class Exchange {
  public:
   Exchange(SpmdBuilder& b, const HaloStep& step, int dim, const AxisList& from, const AxisList& to)
@@ -74,11 +75,11 @@ class Exchange {
   }
 
  private:
-  // The windows of one lane; of other lanes' places: anything.
+  // The window if the device's place is in lane `number`; otherwise unspecified values.
   Instruction* Window(Instruction* x, size_t number, Instruction* phase) {
     const HaloStep::Lane& lane = step_.lanes[number];
     std::vector<Instruction*> pieces;
-    int64_t at = lane.lo;  // Next row of the buffer, counted from the origin tile's first row.
+    int64_t at = lane.lo;  // The next row of the buffer, counted from the origin tile's first row.
     for (size_t i = 0; i < lane.hops.size(); ++i) {
       const HaloStep::Hop& hop = lane.hops[i];
       Instruction* piece = b_.SliceAlong(x, dim_, hop.lo, hop.hi);
@@ -88,7 +89,7 @@ class Exchange {
           AddHopLines(step_, static_cast<int64_t>(number), hop, &pattern);
           return pattern;
         });
-        // Plans of many places bound what travels: it may be nothing.
+        // For many places a plan only bounds the rows of its hops: a hop may have no pairs.
         piece = NumPairs(sent->attrs()) > 0
                     ? sent
                     : b_.Broadcast(b_.Zero(sent->shape().element_type()), sent->shape().dims());
@@ -97,7 +98,7 @@ class Exchange {
       const int64_t rest = i + 1 == lane.hops.size() ? lane.hi + step_.windows.length - end : 0;
       if (hop.stays && lane.hops.size() == 1 && lane.lo < lane.hi &&
           hop.hi - hop.lo > step_.windows.length + begin - at + rest) {
-        return OfLargeTile(piece, Offset(phase, begin), begin - at, rest);
+        return WindowOfLargePiece(piece, Offset(phase, begin), begin - at, rest);
       }
       pieces.push_back(b_.PadAlong(piece, dim_, begin - at, rest));
       at = end;
@@ -107,9 +108,10 @@ class Exchange {
     return b_.DynamicSliceAlong(buffer, dim_, Offset(phase, lane.lo), step_.windows.length);
   }
 
-  // The window from row `start` of `piece`, which begins up to `before` rows before it or ends up to `behind` rows behind it. Of
-  // an array much larger than the window no more is copied than that.
-  Instruction* OfLargeTile(Instruction* piece, Instruction* start, int64_t before, int64_t behind) {
+  // The window that begins at row `start` of `piece`. It begins up to `before` rows before the piece, or ends
+  // up to `behind` rows behind it. Padding the window instead of the piece copies less where the piece is
+  // much larger.
+  Instruction* WindowOfLargePiece(Instruction* piece, Instruction* start, int64_t before, int64_t behind) {
     const int64_t length = step_.windows.length;
     if (before == 0 && behind == 0) return b_.DynamicSliceAlong(piece, dim_, start, length);
     Instruction* inside = b_.Binary(Opcode::kMaximum, start, b_.IntScalar(0, type_));
@@ -121,7 +123,7 @@ class Exchange {
                                 length);
   }
 
-  // Where the window begins, behind row `first` of the origin tile.
+  // The first row of the window, counted from row `first` of the origin tile.
   Instruction* Offset(Instruction* phase, int64_t first) {
     const TileWindows& windows = step_.windows;
     Instruction* offset;
@@ -162,7 +164,9 @@ Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, con
   AxisList had = from;
   if (Instruction* before = b.BeforeCut(x, dim, &had)) {
     Instruction* window = FetchWindow(b, before, dim, n, had, to, windows);
-    // A device that has all of it reads windows of other dimensions from its own copy too: of the same rows, whole there.
+    // The device holds all rows of `dim`, so it could also have cut this window, along last.dim, out of the
+    // window of the array before that cut. Noted, so that a later window along last.dim is read from there,
+    // without communication.
     const SpmdModule::Cut last = *b.CutOf(x);
     if (had.empty() && last.dim != dim) {
       b.NoteCut(window, {FetchWindow(b, last.whole, dim, n, from, to, windows), last.dim, last.axes});
@@ -207,7 +211,7 @@ Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, const CutDimensio
   const int64_t step = windows.divisor;
   if (step == 1) return x;
   const Dims none(x->shape().rank(), 0);
-  // The first row lies up to step - 1 positions behind where they begin.
+  // The first row of the window lies up to step - 1 positions behind the first position.
   Dims before = none, behind = none, between = none;
   before[dim] = step - 1;
   between[dim] = step - 1;

@@ -8,11 +8,11 @@
 namespace toroid {
 namespace {
 
-// Numbers [lo, hi).
+// The numbers in [lo, hi).
 struct Interval {
   int64_t lo, hi;
 
-  // Keeps those for which `holds`, which changes at most once along them.
+  // Keeps the numbers for which `holds` is true. Requires: `holds` changes at most once along them.
   void Keep(absl::FunctionRef<bool(int64_t)> holds) {
     if (lo >= hi) return;
     const bool at_first = holds(lo), at_last = holds(hi - 1);
@@ -34,7 +34,7 @@ struct Interval {
 void AddHopLines(const HaloStep& step, int64_t lane, const HaloStep::Hop& hop, xla::PermutePattern* pattern) {
   const TileWindows& windows = step.windows;
   if (windows.length <= 0 || windows.first >= step.rows) return;
-  // Origins of places a period apart are `tiles` apart.
+  // The origin tiles of two places that are a period apart are `tiles` apart.
   int64_t period = step.share, tiles = 1;
   if (step.by_rank) {
     const int64_t tile = windows.divisor * step.tile;
@@ -47,12 +47,12 @@ void AddHopLines(const HaloStep& step, int64_t lane, const HaloStep::Hop& hop, x
     const auto start = [&](int64_t i) { return windows.Start(first + i * period); };
     const auto end = [&](int64_t i) { return windows.End(first + i * period); };
     Interval alike = {0, CeilOfRatio(step.places - first, period)};
-    // The window has rows, and so has the tile.
+    // The window contains existing rows, and so does the source tile.
     alike.Keep([&](int64_t i) { return end(i) > windows.first; });
     alike.Keep([&](int64_t i) { return start(i) < step.rows; });
     alike.Keep([&](int64_t i) { return source(i) * step.tile < step.rows; });
     alike.Keep([&](int64_t i) { return (source(i) + 1) * step.tile > windows.first; });
-    // They meet.
+    // The source tile and the window overlap.
     alike.Keep([&](int64_t i) { return source(i) * step.tile < end(i); });
     alike.Keep([&](int64_t i) { return (source(i) + 1) * step.tile > start(i); });
     if (alike.lo >= alike.hi) continue;

@@ -9,33 +9,36 @@
 namespace toroid {
 namespace {
 
-// Up to so many places that read anything, the rows of every hop are counted, place by place.
+// If at most this many places read any row, the rows of every hop are counted, place by place.
 constexpr int64_t kCounted = 1024;
-// Plans of more permutes are not considered.
+// Steps with more permutes are not considered.
 constexpr int64_t kMaxPermutes = 64;
-// Where more windows than that begin in one tile, exchanges make the tiles smaller first, by as much each.
+// If more windows than this begin in one tile, earlier exchanges divide the tile size by this number. Once a
+// plan has at most this many permutes, gathering more axes is not tried.
 constexpr int64_t kFewPermutes = 8;
 
-// The part of a window that exists.
+// Rows, or places, [begin, end).
 struct Span {
   int64_t begin, end;
 };
+// The rows of the window of `place` that exist and that it needs.
 Span Existing(const HaloStep& step, int64_t place) {
   const int64_t start = step.windows.Start(place);
   return {std::max(start, step.windows.first), std::min(step.windows.End(place), step.rows)};
 }
 
-// The places whose windows may have rows that exist: Start does not decrease.
+// The places whose windows may contain existing rows. They are an interval, because windows.Start does not
+// decrease.
 Span PlacesThatRead(const HaloStep& step) {
   const TileWindows& windows = step.windows;
-  const auto first_from = [&](int64_t row) {  // The first place whose window begins at `row` or behind it.
+  const auto first_from = [&](int64_t row) {  // The first place whose window begins at or behind `row`.
     return std::clamp<int64_t>(CeilOfSignedRatio(row * windows.divisor - windows.shift, windows.scale), 0,
                                step.places);
   };
   return {first_from(windows.first - windows.length + 1), first_from(step.rows)};
 }
 
-// Fills the lanes by going through all places that read anything.
+// Fills the lanes by visiting all places that read any row.
 void Count(HaloStep* step) {
   const int64_t s = step->tile;
   std::vector<std::map<int64_t, HaloStep::Hop>> hops;
@@ -68,7 +71,7 @@ void Count(HaloStep* step) {
   }
 }
 
-// The hops of windows that begin at rows [lane.lo, lane.hi] of their origins, wherever these lie.
+// Adds a hop for each source tile that a window of the lane may touch, for any position of its origin tile.
 void AddHops(const HaloStep& step, HaloStep::Lane* lane) {
   const int64_t s = step.tile, end = lane->hi + step.windows.length;
   for (int64_t k = FloorOfRatio(lane->lo, s); k * s < end; ++k) {
@@ -77,7 +80,9 @@ void AddHops(const HaloStep& step, HaloStep::Lane* lane) {
   }
 }
 
-// Bounds by distance; false unless both cuts advance alike, so that distances do not grow.
+// Adds the lane of the scheme by distance, with bounds on its rows. Returns false if windows and tiles do not
+// advance by the same number of rows, since distances then grow with the place; also if kCounted places share
+// a tile.
 bool BoundByDistance(HaloStep* step) {
   if (step->windows.scale * step->share != step->windows.divisor * step->tile || step->share > kCounted)
     return false;
@@ -92,8 +97,9 @@ bool BoundByDistance(HaloStep* step) {
   return true;
 }
 
-// Bounds by rank. In units of a row / divisor, windows begin at multiples of the gcd of scale and tile, but
-// for a rest, within their origin tiles; rank c are those in [c, c + 1) scale share.
+// Adds the lanes of the scheme by rank, with bounds on their rows. In units of 1 / divisor rows, a window
+// begins within its origin tile at `rest` plus a multiple of gcd(scale, divisor * tile); lane c holds the
+// windows that begin in [c, c + 1) * scale * share.
 void BoundByRank(HaloStep* step) {
   const int64_t period = step->windows.divisor * step->tile;
   const int64_t unit = std::gcd(step->windows.scale, period);
@@ -137,7 +143,7 @@ struct Price {
   const AxisList& axes;
   int64_t row_bytes;
 
-  // The permutes of an exchange count as one of all their rows.
+  // One permute of all the rows, plus the delay that the number of permutes adds.
   double Of(int64_t rows, int64_t permutes) const {
     return model.CollectiveTime(CollectiveKind::kPermute, SaturatingMultiply(rows, row_bytes), mesh, axes) +
            model.PermuteDelay(permutes);
@@ -151,7 +157,8 @@ std::optional<HaloStep> PlanStep(const Price& price, HaloStep step) {
   const bool count = places.end - places.begin <= kCounted;
   const int64_t tiles = step.places / step.share;
   if (tiles == 1 && !count) {
-    // Everything is there. Windows wholly outside may begin anywhere.
+    // Every device holds all rows. A window wholly outside of them has no specified values, so its first row
+    // may be clamped.
     const int64_t begin = -step.windows.length;
     HaloStep::Lane lane;
     lane.lo = std::clamp(step.windows.Start(0), begin, step.rows);
@@ -193,7 +200,7 @@ std::optional<HaloStep> PlanStep(const Price& price, HaloStep step) {
   return best;
 }
 
-// Rows and permutes of several exchanges.
+// The rows and permutes of several exchanges.
 Totals Sum(const std::vector<HaloStep>& steps) {
   Totals totals;
   for (const HaloStep& step : steps) {
@@ -204,8 +211,8 @@ Totals Sum(const std::vector<HaloStep>& steps) {
   return totals;
 }
 
-// Several exchanges, each of which makes tiles an eighth as large, while more than eight windows begin in one; nullopt
-// if one is enough.
+// Plans several exchanges: while more than eight windows begin in one tile, an exchange makes the tiles an
+// eighth as large. Nullopt if one exchange is enough, or if one of several has no plan.
 std::optional<std::vector<HaloStep>> PlanSmallerTiles(const Price& price, HaloStep step) {
   std::vector<HaloStep> steps;
   for (;;) {
@@ -231,9 +238,9 @@ std::optional<std::vector<HaloStep>> PlanSmallerTiles(const Price& price, HaloSt
   return steps;
 }
 
-// One exchange, or several.
+// Plans one exchange or several, whichever costs less.
 std::optional<std::vector<HaloStep>> PlanSteps(const Price& price, HaloStep step) {
-  // Rows behind the last window are nobody's.
+  // No window needs rows behind the last window.
   step.rows = std::clamp<int64_t>(step.windows.End(step.places - 1), 0, std::max<int64_t>(step.rows, 0));
   std::optional<std::vector<HaloStep>> best = PlanSmallerTiles(price, step);
   std::optional<HaloStep> one = PlanStep(price, std::move(step));
@@ -282,7 +289,7 @@ HaloPlan PlanHalo(const Mesh& mesh, const CostModel& model, const HaloProblem& p
       best = std::move(plan);
       best_cost = cost;
     }
-    // Larger tiles only save permutes.
+    // Gathering more axes makes the tiles larger, which only saves permutes.
     if (best.permutes <= kFewPermutes) break;
   }
   return best;

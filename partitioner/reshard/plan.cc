@@ -16,7 +16,7 @@
 namespace toroid {
 namespace {
 
-// Most states a search expands before it settles for gathering dimensions.
+// A search that has expanded this many states without reaching the target gives up.
 constexpr int kMaxExpansions = 4000;
 
 CollectiveKind CollectiveOf(MoveKind kind) {
@@ -49,8 +49,8 @@ struct Weight {
   bool operator>(const Weight& o) const { return o < *this; }
 };
 
-// Ends of runs of axes that stay together in every list of both shardings: unit_end[a] is true if some list
-// does not continue from axis a with the axis that follows it elsewhere.
+// Units: runs of axes that both shardings keep together. Axes a and b are joined if b follows a in every list
+// that contains a, and a precedes b in every list that contains b.
 class Units {
  public:
   Units(const Mesh& mesh, const Sharding& from, const Sharding& to) {
@@ -68,7 +68,7 @@ class Units {
     while (n < axes.size() && Joined(axes[axes.size() - n - 1], axes[axes.size() - n])) ++n;
     return n;
   }
-  // Splits a set, in mesh order or in the order of the lists, into units.
+  // Splits `axes`, which are in mesh order or in the order of one of the lists, into units.
   std::vector<AxisList> Split(const AxisList& axes) const {
     std::vector<AxisList> units;
     for (int i = 0; i < axes.size(); ++i) {
@@ -88,7 +88,7 @@ class Units {
       Note(&previous_[axes[i]], i > 0 ? axes[i - 1] : -1);
     }
   }
-  // -2 unseen, -3 seen with different neighbours.
+  // -1: end of a list; -2: not seen yet; -3: seen with different neighbours.
   static void Note(int* slot, int neighbour) { *slot = *slot == -2 || *slot == neighbour ? neighbour : -3; }
   bool Joined(int a, int b) const { return next_[a] == b && previous_[b] == a; }
 
@@ -96,7 +96,8 @@ class Units {
   std::array<int, 32> previous_;
 };
 
-// A*: states are taken in the order of what they have cost and must cost at least, by the bytes that a device then lacks.
+// A*: expands states in the order of their weight so far plus a lower bound on the weight to the target,
+// which follows from the bytes that a device still lacks.
 class Search {
  public:
   Search(const Mesh& mesh, const CostModel& cost, absl::Span<const int64_t> dims, int64_t width,
@@ -108,14 +109,14 @@ class Search {
     nodes_.reserve(32);
   }
 
-  // How many moves were looked at.
+  // The number of moves considered.
   int64_t steps() const { return steps_; }
 
   // False if the target was not reached.
   bool Run(const Sharding& from, ReshardPlan* plan) {
     nodes_.push_back({{}, -1, {MoveKind::kSlice, {}, -1, -1, from}});
     index_.insert(0);
-    queue_.push({Weight(), 0});  // The least of all.
+    queue_.push({Weight(), 0});
     int expansions = 0;
     while (!queue_.empty()) {
       const int at = queue_.top().second;
@@ -140,10 +141,10 @@ class Search {
   struct Node {
     Weight weight;
     int parent;
-    Move move;  // The last one, whose result is the state.
+    Move move;  // The last move; its result is the state.
     bool done = false;
   };
-  // Nodes are found by their states.
+  // The index holds node numbers and finds them by state.
   struct HashOfState {
     using is_transparent = void;
     size_t operator()(const Sharding& state) const { return absl::Hash<Sharding>()(state); }
@@ -163,8 +164,8 @@ class Search {
     return bytes;
   }
 
-  // Bytes that a device lacks at least, and so has still to get: what it has to end up with but for the most that it may have of
-  // that by now; all of it while terms of sums are missing.
+  // A lower bound on the bytes that a device still has to receive: its target shard without the largest part
+  // of it that the device can hold in `state`; the whole target shard while sums are incomplete.
   int64_t LackedBytes(const Sharding& state) const {
     if ((state.partial & ~to_.partial) != 0) return target_bytes_;
     int64_t had = width_;
@@ -174,7 +175,9 @@ class Search {
     return target_bytes_ - had;
   }
 
-  // The larger end, with room for what all-to-all and reduce-scatter pad.
+  // The bound on intermediates, in bytes: 1.25 times the larger of the source and target shards; 2.25 times
+  // if a dimension has fewer elements than the mesh has devices, because all-to-all and reduce-scatter then
+  // pad it.
   int64_t PaddedBound(const Sharding& from) const {
     int64_t bound = std::max(LocalBytes(from), LocalBytes(to_));
     int64_t rows = 1;
@@ -192,7 +195,7 @@ class Search {
     for (int d = 0; d < rank; ++d) {
       const AxisList& axes = state.dims[d];
       if (axes.empty() || axes == to_.dims[d]) continue;
-      // Gather 1, 2, ... of the minor units.
+      // All-gather the 1, 2, ... minor-most units.
       for (int n = units_.MinorUnit(axes);;) {
         Move move{MoveKind::kAllGather, axes.Suffix(axes.size() - n), d, -1, state};
         move.result.dims[d] = axes.Prefix(axes.size() - n);
@@ -204,7 +207,8 @@ class Search {
         if (n == axes.size()) break;
         n += units_.MinorUnit(axes.Prefix(axes.size() - n));
       }
-      // Move the minor unit to the end of another dimension; or what of it makes either dimension as many tiles as the target has.
+      // All-to-all moves the minor unit to the end of another dimension e; or only the suffix of it that
+      // leaves d, or gives e, the target's tile count.
       const int n = units_.MinorUnit(axes);
       for (int e = 0; e < rank; ++e) {
         if (e == d) continue;
@@ -213,7 +217,7 @@ class Search {
         const int of_e = SuffixOf(axes, n, mesh_.Product(to_.dims[e]), mesh_.Product(state.dims[e]));
         if (of_d > 0) ExpandAllToAll(at, state, v, d, e, of_d);
         if (of_e > 0 && of_e != of_d) ExpandAllToAll(at, state, v, d, e, of_e);
-        // Or all that the other dimension lacks, where it stands here in that order.
+        // Or all axes that e lacks, if d ends with them in the target's order.
         if (!state.dims[e].IsPrefixOf(to_.dims[e])) continue;
         const AxisList lacking = to_.dims[e].Suffix(state.dims[e].size());
         if (lacking.size() > n && lacking.size() <= axes.size() &&
@@ -222,7 +226,7 @@ class Search {
         }
       }
     }
-    // Cut free axes the way the target does.
+    // Slice over unused axes the way the target does.
     for (int d = 0; d < rank; ++d) {
       for (const AxisList& unit : to_units_[d]) {
         if ((unit.Set() & used) != 0) continue;
@@ -233,7 +237,8 @@ class Search {
           continue;
         }
         Relax(at, v, std::move(move));
-        // Or by what of them makes as many tiles as the target has, which a permute then puts in their places.
+        // Or slice over a suffix of the unit that yields the target's tile count; a permute then reorders the
+        // tiles.
         const int n = SuffixOf(unit, unit.size(), mesh_.Product(to_.dims[d]), mesh_.Product(state.dims[d]));
         if (n == 0) continue;
         Move part{MoveKind::kSlice, unit.Suffix(unit.size() - n), -1, d, state};
@@ -246,7 +251,7 @@ class Search {
     ExpandPermute(at, state, v);
   }
 
-  // How many axes at the end of `axes`, fewer than `most`, have the product more / less; 0 if none have.
+  // The n < `most` for which the last n of `axes` have the product more / less; 0 if there is none.
   int SuffixOf(const AxisList& axes, int most, int64_t more, int64_t less) const {
     if (more <= less || more % less != 0) return 0;
     int64_t product = 1;
@@ -257,7 +262,7 @@ class Search {
     return 0;
   }
 
-  // The last n axes of dimension d go to the end of dimension e.
+  // An all-to-all that moves the last n axes of dimension d to the end of dimension e.
   void ExpandAllToAll(int at, const Sharding& state, int64_t v, int d, int e, int n) {
     const AxisList& axes = state.dims[d];
     const AxisList unit = axes.Suffix(axes.size() - n), rest = axes.Prefix(axes.size() - n);
@@ -267,7 +272,7 @@ class Search {
     Move move{MoveKind::kAllToAll, unit, d, e, state};
     move.result.dims[d] = rest;
     move.result.dims[e].Append(unit);
-    // The array that is sent is the local one with dimension e padded to a multiple of the group.
+    // The all-to-all sends the local array with dimension e padded to a multiple of g.
     const int64_t e_local = CeilOfRatio(dims_[e], mesh_.Product(state.dims[e]));
     const int64_t padded = e_local == 0 ? v : v / e_local * CeilOfRatio(e_local, g) * g;
     Relax(at, padded, std::move(move));
@@ -278,7 +283,8 @@ class Search {
     if (pending == 0) return;
     const std::vector<AxisList> units = units_.Split(mesh_.InOrder(pending));
     for (size_t d = 0; d < dims_.size(); ++d) {
-      // In the order in which the target's dimension lists them, so that one move can take several units.
+      // Also try all pending axes that cut dimension d of the target, in its order: one move then takes
+      // several units.
       AxisList wanted = to_.dims[d].Only(pending);
       std::vector<AxisList> groups = units;
       if (wanted.size() > 1) groups.push_back(wanted);
@@ -293,8 +299,8 @@ class Search {
         Relax(at, local == 0 ? v : v / local * CeilOfRatio(local, g) * g, std::move(move));
       }
     }
-    // Reduce any subset at once, of the first units, or all: reducing together is cheaper than one after the
-    // other.
+    // All-reduce any subset of the first kMost units, or all units, in one move: that is cheaper than one
+    // after the other.
     constexpr int kMost = 6;
     const int n = static_cast<int>(units.size());
     for (int subset = 1; subset <= 1 << std::min(n, kMost); ++subset) {
@@ -313,7 +319,8 @@ class Search {
     }
   }
 
-  // One dimension cut over another list, of which its present one is a prefix or which is a prefix of it.
+  // A halo exchange that changes the cut of dimension d to `axes`. Requires: one of `axes` and the present
+  // list is a prefix of the other.
   void Realign(int at, const Sharding& state, int64_t v, int d, const AxisList& axes) {
     const int64_t n = dims_[d];
     const int64_t rows = CeilOfRatio(n, mesh_.Product(state.dims[d]));
@@ -337,9 +344,10 @@ class Search {
     if (permuted.dims != state.dims) Relax(at, v, Move{MoveKind::kPermute, AxisList(), -1, -1, permuted});
   }
 
-  // The same tiles, each dimension beginning with what the target has there as far as there are tiles, the other axes behind
-  // it: first those that other dimensions of the target lack, in their order, so that one all-to-all takes them there.
-  // The state itself where sizes do not allow it.
+  // `state` with its tiles reordered. Each dimension begins with the target's axes there, as many as its tile
+  // count allows. Behind them stand first the axes that other dimensions of the target lack, in the target's
+  // order, so that one all-to-all takes them there, then the others. Returns `state` if the remaining axes
+  // cannot make up the tile counts.
   Sharding PermutedTowardsTarget(const Sharding& state) const {
     Sharding permuted = state;
     std::vector<int64_t> left;
@@ -369,7 +377,9 @@ class Search {
     return permuted;
   }
 
-  // The target's order; axes to be gathered afterwards stand behind it. Nullopt if there are fewer tiles in a dimension.
+  // `state` with its tiles reordered so that each dimension lists the target's axes, then axes to be gathered
+  // afterwards. Nullopt if a tile count is no multiple of the target's, or the remaining axes cannot make up
+  // the quotient.
   std::optional<Sharding> PermutedToTarget(const Sharding& state) const {
     Sharding permuted = to_;
     AxisSet free = state.DimAxes() & ~to_.DimAxes();
@@ -398,11 +408,12 @@ class Search {
     weight.peak = std::max({weight.peak, v, bytes});
     ++weight.moves;
     const int64_t lacked = LackedBytes(move.result);
-    Weight in_all = weight;  // At least, to the target.
-    in_all.time += cost_.LeastTime(lacked);
-    in_all.sent += lacked;
-    // Every further move weighs something: what weighs as much as a way to the target leads to no better one.
-    if (at_target_ >= 0 && !(in_all < nodes_[at_target_].weight)) return;
+    Weight estimate = weight;  // A lower bound for any path through this state to the target.
+    estimate.time += cost_.LeastTime(lacked);
+    estimate.sent += lacked;
+    // Every further move adds weight: a state that weighs as much as a known path to the target leads to no
+    // better one.
+    if (at_target_ >= 0 && !(estimate < nodes_[at_target_].weight)) return;
     int to = static_cast<int>(nodes_.size());
     if (const auto it = index_.find(move.result); it == index_.end()) {
       if (move.result == to_) at_target_ = to;
@@ -413,7 +424,7 @@ class Search {
       if (!(weight < nodes_[to].weight)) return;
       nodes_[to] = {weight, at, std::move(move)};
     }
-    queue_.push({in_all, to});
+    queue_.push({estimate, to});
   }
 
   const Mesh& mesh_;
@@ -422,18 +433,18 @@ class Search {
   int64_t width_;
   const Sharding& to_;
   Units units_;
-  std::vector<std::vector<AxisList>> to_units_;  // Of each dimension of the target.
+  std::vector<std::vector<AxisList>> to_units_;  // The target's units, by dimension.
   int64_t bound_;
   int64_t target_bytes_;
   std::vector<Node> nodes_;
-  int at_target_ = -1;  // Its node, once some way leads there.
+  int at_target_ = -1;  // The target's node; -1 until a path reaches it.
   int64_t steps_ = 0;
   absl::flat_hash_set<int, HashOfState, SameState> index_{0, HashOfState{&nodes_}, SameState{&nodes_}};
   using Entry = std::pair<Weight, int>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue_;
 };
 
-// Gather every dimension that differs, reduce, then cut: always possible.
+// All-reduces, gathers every dimension that differs, then slices: possible for all pairs of shardings.
 ReshardPlan GatherAndCut(const Mesh& mesh, const CostModel& cost, absl::Span<const int64_t> dims,
                          int64_t width, const Sharding& from, const Sharding& to) {
   ReshardPlan plan;

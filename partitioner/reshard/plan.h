@@ -2,9 +2,9 @@
 //
 // A state says which axes cut each dimension and over which axes the value is partial; a move is one
 // collective or local slice (Rink et al., "Memory-efficient array redistribution through portable collective
-// communication", 2021, extended by partial values). Runs of axes that source and target treat alike are one
-// unit, so the search does not grow with the number of devices. With v the bytes of the local array and g the
-// group:
+// communication", 2021, extended by partial values). A run of axes that source and target both keep together
+// is one unit, so the search does not grow with the number of devices. The bytes that a device sends for each
+// move, where v is the bytes of its local array and g the size of its group:
 //
 //   all-gather          drop minor-most units of a dimension                  v (g - 1)
 //   slice               append a unit to a dimension                          0
@@ -14,10 +14,13 @@
 //   collective-permute  any reordering of equal tile counts                   v
 //   realign             a halo exchange between cuts that do not nest         the rows that travel
 //
-// Weight: time by the cost model, then bytes sent, then the largest intermediate, then the number of moves. The search is A*: a
-// device has still to get what it lacks of its final array. No intermediate is larger than the larger end. On uneven
-// sizes collectives move only between tiles whose boundaries nest: gathering or cutting between t and t * g tiles needs
-// g * ceil(n / (t g)) = ceil(n / t), unless t = 1; elsewhere a halo exchange realigns.
+// Plans are compared by time under the cost model, then bytes sent, then the largest intermediate, then the
+// number of moves. The search is A*; its lower bound comes from the bytes of the target shard that a device
+// lacks. Intermediates are at most 1.25 times as large as the larger of the source and target shards (2.25
+// times if a dimension has fewer elements than there are devices, for padding), unless no such plan exists.
+// On uneven sizes, collectives move data only between tiles whose boundaries nest: gathering or cutting
+// between t and t * g tiles of n elements needs g * ceil(n / (t g)) = ceil(n / t), unless t = 1. Elsewhere a
+// halo exchange realigns the tiles.
 //
 // Example: f32[8,16] from [{x}, {}] to [{}, {x}], x = 4: one all-to-all of 128 local bytes, 96 sent.
 #ifndef TOROID_PARTITIONER_RESHARD_PLAN_H_
@@ -46,19 +49,19 @@ enum class MoveKind : uint8_t {
 
 struct Move {
   MoveKind kind;
-  AxisList axes;  // The group, in tile order.
+  AxisList axes;  // The group, in tile order; empty for permute and realign.
   int from_dim =
       -1;           // all-gather, all-to-all: the dimension that loses the axes; realign: the one dimension.
   int to_dim = -1;  // slice, all-to-all, reduce-scatter: the dimension that gains them.
-  Sharding result;  // After the move.
+  Sharding result;  // The sharding after the move.
 };
 
 struct ReshardPlan {
   std::vector<Move> moves;
-  double time = 0;  // By the cost model.
-  int64_t sent_bytes = 0;
-  int64_t peak_bytes = 0;
-  // No path kept to the memory bound: some intermediate is larger than both ends.
+  double time = 0;         // By the cost model.
+  int64_t sent_bytes = 0;  // By one device.
+  int64_t peak_bytes = 0;  // Of the largest local array.
+  // True if no plan within the memory bound was found: an intermediate may be larger than both ends.
   bool exceeds_bound = false;
 };
 
@@ -69,12 +72,13 @@ class ReshardPlanner {
 
   const CostModel& cost() const { return *cost_; }
 
-  // The cheapest plan for an array of global dimensions `dims` and elements of `width` bytes. The target may
-  // be partial only over axes over which the source is. Memoized; the reference stays valid.
+  // The cheapest plan for an array of global dimensions `dims` and elements of `width` bytes. Requires: the
+  // target is partial only over axes over which the source is, and both have the same manual axes. Memoized;
+  // the reference stays valid.
   const ReshardPlan& Plan(absl::Span<const int64_t> dims, int64_t width, const Sharding& from,
                           const Sharding& to);
 
-  // How many moves were looked at for all plans so far: what the time for plans is proportional to.
+  // The number of moves considered for all plans so far. Planning time is proportional to it.
   int64_t steps() const { return steps_; }
 
  private:
@@ -100,10 +104,11 @@ class ReshardPlanner {
   absl::flat_hash_map<Key, std::unique_ptr<ReshardPlan>> memo_;
 };
 
-// Bytes one device sends for a move over groups of g on v local bytes (hlo/analysis/collective.h).
+// The bytes that one device sends for a move of v local bytes over groups of g (hlo/analysis/collective.h).
 int64_t SentBytes(MoveKind kind, int64_t v, int64_t g);
 
-// True if tiles of a dimension of n elements cut t ways are unions of g tiles of it cut t * g ways.
+// True if each tile of n elements cut into t tiles is the union of g tiles of n elements cut into t * g
+// tiles.
 bool TilesNest(int64_t n, int64_t t, int64_t g);
 
 }  // namespace toroid
