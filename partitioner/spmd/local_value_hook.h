@@ -1,4 +1,4 @@
-// Where others may look into rewriting, or change what it makes.
+// A callback that sees, and may replace, every local array that rewriting makes.
 #ifndef TOROID_PARTITIONER_SPMD_LOCAL_VALUE_HOOK_H_
 #define TOROID_PARTITIONER_SPMD_LOCAL_VALUE_HOOK_H_
 
@@ -13,10 +13,10 @@ class Instruction;
 class SpmdBuilder;
 struct Sharding;
 
-// Called with every array of a device that did not lie there before: entry parameters, results of ops, values resharded
-// to another sharding or rematerialized in it. Uneven shards get padding there and nowhere else.
-// `local` is the part under `sharding` of an array of global dimensions `dims`; what is returned, of its shape, takes
-// its place. The hook adds instructions with `b`.
+// Called with every new local array: entry parameters, results of ops, values resharded to another sharding
+// or rematerialized in it. Padding of uneven shards arises in these arrays and nowhere else. `local` is the
+// shard, under `sharding`, of an array of global dimensions `dims`. The returned instruction, of the same
+// shape, takes its place. The hook adds instructions with `b`.
 using LocalValueHook = std::function<Instruction*(SpmdBuilder& b, Instruction* local,
                                                   absl::Span<const int64_t> dims, const Sharding& sharding)>;
 

@@ -16,7 +16,7 @@ namespace {
 // The operand of a permute: an array, or a slice of one.
 struct Sent {
   const Instruction* array = nullptr;
-  Dims bounds;  // Start, limit and stride by dimension; none: all of it.
+  Dims bounds;  // Start, limit and stride of the slice, by dimension; empty: the whole array.
 
   explicit Sent(const Instruction* operand) : array(operand) {
     if (operand->opcode() != Opcode::kSlice) return;
@@ -37,7 +37,7 @@ void MergeIn(Computation* computation, const SideEffects& side_effects,
              const absl::flat_hash_set<const Instruction*>& halo_permutes) {
   const std::vector<bool> needed = NeededInstructions(*computation, side_effects);
   absl::flat_hash_map<Sent, std::vector<Instruction*>> by_sent;
-  std::vector<Instruction*> now(computation->size(), nullptr);
+  std::vector<Instruction*> replacements(computation->size(), nullptr);
   bool changed = false;
   for (const auto& instruction : computation->instructions()) {
     if (!needed[instruction->index()] || !halo_permutes.contains(instruction.get())) continue;
@@ -45,13 +45,13 @@ void MergeIn(Computation* computation, const SideEffects& side_effects,
     for (Instruction* merged : before) {
       if (!ArePairsApart(merged->attrs(), instruction->attrs())) continue;
       AppendPairs(instruction->attrs(), merged->MutableAttrs());
-      now[instruction->index()] = merged;
+      replacements[instruction->index()] = merged;
       changed = true;
       break;
     }
-    if (now[instruction->index()] == nullptr) before.push_back(instruction.get());
+    if (replacements[instruction->index()] == nullptr) before.push_back(instruction.get());
   }
-  if (changed) ReplaceUses(computation, now);
+  if (changed) ReplaceUses(computation, replacements);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // Merging of the collective-permutes of halo exchanges.
 //
-// A device that no pair names as target gets an unspecified value in a halo exchange (SpmdModule::halo_permutes). So two
-// permutes of one value whose pairs have no source and no target in common are one, for the bytes of one of them.
-// Example: a roll by one row over 4 devices takes its last row from (3,0) and all others from (0,1), (1,2), (2,3).
+// In a halo exchange a device that is no target of a permute gets an unspecified value
+// (SpmdModule::halo_permutes). So two permutes of the same array or slice whose pairs have no source and no
+// target in common become one, in which a device sends no more bytes than in either of them.
+// Example: a roll by one row over 4 devices has a permute with the pair (3,0) and one with (0,1), (1,2),
+// (2,3).
 #ifndef TOROID_PARTITIONER_SPMD_MERGE_PERMUTES_H_
 #define TOROID_PARTITIONER_SPMD_MERGE_PERMUTES_H_
 
@@ -10,7 +12,7 @@
 
 namespace toroid {
 
-// In all computations of the module. Permutes that nothing needs are left alone.
+// Merges permutes in all computations of the module. Dead permutes are left as they are.
 void MergeHaloPermutes(const SpmdModule& spmd);
 
 }  // namespace toroid

@@ -52,14 +52,15 @@ std::optional<Reducer> ClassifyValue(const Computation& computation, const Instr
   return ReducerOf(value->opcode(), value->shape().element_type());
 }
 
-// The op by which a reducer of n arrays combines its k-th ones.
+// The instruction that computes output k of a reduction computation; null if the root is a tuple-shaped
+// instruction other than a tuple.
 const Instruction* Output(const Computation& computation, int k) {
   const Instruction* root = Behind(computation.root());
   if (!computation.root()->shape().IsTuple()) return root;
   return root->opcode() == Opcode::kTuple ? Behind(root->operand(k)) : nullptr;
 }
 
-// True if `value` is one of the two parameters, or chooses among such.
+// True if `value` is a or b, or chooses between such values, by ops nested at most `depth` deep.
 bool Chooses(const Instruction* value, const Instruction* a, const Instruction* b, int depth) {
   value = Behind(value);
   if (value == a || value == b) return true;
@@ -78,7 +79,7 @@ bool Chooses(const Instruction* value, const Instruction* a, const Instruction* 
 }
 
 std::optional<Literal> FindNeutralElement(Reducer reducer, PrimitiveType type) {
-  // On predicates sums are disjunctions and products conjunctions.
+  // On pred, add and maximum are or; multiply and minimum are and.
   Opcode opcode = ReducerOpcode(reducer);
   if (type == xla::PRED && (opcode == Opcode::kAdd || opcode == Opcode::kMaximum)) opcode = Opcode::kOr;
   if (type == xla::PRED && (opcode == Opcode::kMultiply || opcode == Opcode::kMinimum)) opcode = Opcode::kAnd;
@@ -147,7 +148,7 @@ bool StartsNeutral(const Instruction& reduce) {
   const absl::StatusOr<Literal> value = LiteralOf(*init);
   if (!value.ok()) return false;
   if (*value == FindNeutralElement(*reducer, init->shape().element_type())) return true;
-  // -0 leaves sums unchanged too.
+  // -0 is neutral under add too.
   return *reducer == Reducer::kAdd && VisitArrayType(
                                           init->shape().element_type(),
                                           [&](auto tag) -> bool {

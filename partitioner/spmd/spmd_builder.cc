@@ -11,7 +11,7 @@
 namespace toroid {
 
 Shape SpmdBuilder::ShardShape(const Shape& shape, const Sharding& sharding) const {
-  Shape local = shape;  // A buffer stays one.
+  Shape local = shape;  // Copied: a buffer's shape stays one of a buffer.
   local.set_dims(ShardDims(shape.dims(), sharding));
   for (int d = 0; d < shape.rank(); ++d) local.set_dynamic(d, shape.IsDynamic(d));
   return local;
@@ -53,7 +53,7 @@ Instruction* SpmdBuilder::Coordinate(const AxisList& axes) {
   if (it != coordinates_.end()) return it->second;
   Instruction* coordinate = nullptr;
   for (int i = 0; i < axes.size();) {
-    // Axes that follow one another in the mesh are one digit.
+    // Axes that are adjacent in the mesh give one digit of the coordinate.
     int64_t size = mesh().size(axes[i]);
     int last = i;
     while (last + 1 < axes.size() && axes[last + 1] == axes[last] + 1) size *= mesh().size(axes[++last]);
@@ -106,9 +106,9 @@ Instruction* SpmdBuilder::MaskPadding(Instruction* x, int dim, int64_t n, const 
   return Select(mask, x, Broadcast(fill, x->shape().dims()));
 }
 
-// Groups in iota form where the device order is one: the mesh transposed so that the group's axes are minor. Device
-// numbers count through the replicas, each of which has its groups; the ids of an all-to-all are those of partitions, as are
-// the pairs of a permute.
+// The groups are the mesh transposed so that the group's axes are minor: in iota form if devices are in mesh
+// order, else listed. They name global device ids, and each replica has its own groups; the groups of an
+// all-to-all, like the pairs of a permute, name partition ids.
 const xla::HloInstructionProto* SpmdBuilder::CollectiveAttrs(Opcode opcode, const AxisList& axes, int dim) {
   const xla::HloInstructionProto*& cached =
       shared_->collective_attrs[{.opcode = opcode, .axes = axes, .wanted = {}, .numbers = {dim}}];
@@ -200,7 +200,7 @@ Instruction* SpmdBuilder::BroadcastFrom(Instruction* x, const AxisList& axes, in
   const xla::HloInstructionProto*& attrs = shared_->collective_attrs[{
       .opcode = Opcode::kCollectiveBroadcast, .axes = axes, .wanted = {}, .numbers = {member}}];
   if (attrs == nullptr) {
-    // The first of a group has what all of it get.
+    // All members of a group get the value of its first member.
     auto* made = module()->New<xla::HloInstructionProto>();
     auto* list = made->mutable_collective_device_list();
     const std::vector<int64_t> at = mesh().Positions(axes);
@@ -231,7 +231,8 @@ Instruction* SpmdBuilder::CollectivePermute(Instruction* x, const PositionPairs&
   return Collective(Opcode::kCollectivePermute, x->shape(), x, PermuteAttrs(pairs));
 }
 
-// Positions are devices where the mesh's order is plain; other orders have no strides.
+// If position p of the mesh is device p, the pattern is used as given. Other device orders have no strides,
+// so the pairs are listed.
 const xla::HloInstructionProto* SpmdBuilder::PermuteAttrs(xla::PermutePattern pattern) {
   const DeviceOrder& order = mesh().order();
   if (order.is_iota() && order.reshape().size() == 1) {
@@ -272,7 +273,7 @@ const SpmdModule::Cut* SpmdBuilder::CutOf(Instruction* x) const {
 
 Instruction* SpmdBuilder::BeforeCut(Instruction* x, int dim, AxisList* axes) {
   if (CutOf(x) == nullptr) return nullptr;
-  const SpmdModule::Cut cut = *CutOf(x);  // Cutting again adds to the map.
+  const SpmdModule::Cut cut = *CutOf(x);  // A copy, because CutTile adds to the map.
   const int kept = axes->size() - cut.axes.size();
   if (cut.dim != dim) {
     Instruction* before = BeforeCut(cut.whole, dim, axes);
@@ -306,8 +307,9 @@ xla::PermutePattern SpmdBuilder::PatternAlong(const AxisList& axes) const {
 
 namespace {
 
-// Tiles from axes `from` to axes `to`: a device's tile comes from the one whose coordinates along `from` are its own
-// along `to`; its other coordinates are such that whoever has its tile keeps it. nullopt if the axes are of other sizes.
+// Moves tiles from the axes `from` to the axes `to`. The source of a device has, along `from`, the
+// coordinates that the device has along `to`. Its other coordinates are chosen so that a device that already
+// holds its tile is its own source. nullopt if the lists do not pair axes of equal sizes.
 std::optional<xla::PermutePattern> PatternOfTiles(const Mesh& mesh, const AxisList& from,
                                                   const AxisList& to) {
   if (from.size() != to.size()) return std::nullopt;
@@ -321,7 +323,8 @@ std::optional<xla::PermutePattern> PatternOfTiles(const Mesh& mesh, const AxisLi
   for (int axis = 0; axis < mesh.num_axes(); ++axis) {
     int& own = image[axis];
     if (own < 0) {
-      // Along a chain of axes that whoever keeps its tile has the same coordinate on.
+      // This axis is not in `from`. Follow the chain axis, from_of[axis], .. to an axis that is not in `to`:
+      // a device that already holds its tile has equal coordinates along the chain.
       for (own = axis; from_of[own] >= 0;) own = from_of[own];
     }
     if (axis > 0 && own == image[axis - 1] + 1) {
@@ -344,7 +347,8 @@ std::optional<xla::PermutePattern> PatternOfTiles(const Mesh& mesh, const AxisLi
 }  // namespace
 
 Instruction* SpmdBuilder::PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to) {
-  // Values differ between the members of a manual or partial group: they stay among themselves.
+  // The members of a manual or partial group hold different values, so a tile keeps its coordinates along
+  // those axes.
   const auto apart = [&](const Sharding& sharding) {
     return mesh().InOrder(sharding.manual | sharding.partial);
   };
@@ -357,8 +361,8 @@ Instruction* SpmdBuilder::PermuteTiles(Instruction* x, const Sharding& from, con
   if (axes_of(from) == axes_of(to)) return x;
   if (const auto pattern = PatternOfTiles(mesh(), axes_of(from), axes_of(to)))
     return CollectivePermute(x, *pattern);
-  // Tile numbers of a position under both; whoever already has its tile keeps it, the others are matched in
-  // order.
+  // Compares the tile numbers of each position under both shardings. A device that already holds its tile
+  // keeps it; the other devices are matched with sources in order.
   const int64_t n = mesh().num_devices();
   const auto tile = [&](int64_t position, const Sharding& sharding) {
     int64_t index = 0;
@@ -394,8 +398,8 @@ Instruction* SpmdBuilder::PermuteTiles(Instruction* x, const Sharding& from, con
 
 namespace {
 
-// position[k]: the mesh position of the k-th entry of the tile array (dims of `sharding`, then replicas in
-// order).
+// positions[k]: the mesh position that holds entry k of the tile array (the dims of `sharding`, then the
+// replicas in mesh order).
 std::vector<int64_t> PositionsOfTiles(const Mesh& mesh, const Sharding& sharding) {
   AxisList order;
   for (const AxisList& dim : sharding.dims) order.Append(dim);

@@ -1,7 +1,7 @@
-// Builds the program of one partition: arithmetic on the partition's place in the mesh, masks, collectives.
+// Builds the program of one partition: arithmetic on the device's position in the mesh, masks, collectives.
 //
-// Everything that depends on the place is computed once per computation: the mesh position (the partition id,
-// or a table look-up where devices are in another order), coordinates along lists of axes, offsets of shards.
+// Values that depend on the position are computed once per computation: the mesh position (the partition id,
+// or a table look-up if devices are in another order) and coordinates along lists of axes.
 #ifndef TOROID_PARTITIONER_SPMD_SPMD_BUILDER_H_
 #define TOROID_PARTITIONER_SPMD_SPMD_BUILDER_H_
 
@@ -28,9 +28,9 @@ namespace toroid {
 // The inputs of a collective's attributes, except its channel.
 struct CollectiveKey {
   Opcode opcode = Opcode::kAllReduce;
-  AxisList axes;                             // The group; of a realignment, the cut that there is.
-  AxisList wanted;                           // Of a realignment: the other cut.
-  absl::InlinedVector<int64_t, 11> numbers;  // Whatever else tells two apart.
+  AxisList axes;                             // The group's axes; in a halo exchange, the present cut.
+  AxisList wanted;                           // In a halo exchange, the wanted cut.
+  absl::InlinedVector<int64_t, 11> numbers;  // All else in which two keys differ.
 
   bool operator==(const CollectiveKey& other) const {
     return opcode == other.opcode && axes == other.axes && wanted == other.wanted && numbers == other.numbers;
@@ -47,26 +47,27 @@ struct SpmdModule {
   const Mesh* mesh = nullptr;
   const CostModel* cost = &DefaultCostModel();
   std::shared_ptr<BuilderState> builders;  // Of `module`; made with the first builder.
-  // kInternal if an instruction of the program is wrong.
+  // kInternal if an instruction that was added to the program is invalid.
   absl::Status status() const {
     if (builders == nullptr || builders->status.ok()) return absl::OkStatus();
     return absl::InternalError(absl::StrCat("the partitioned program: ", builders->status.message()));
   }
-  // The author's name for an instruction of the global program; unset: its own name.
+  // The name by which causes call an instruction of the global program. If unset, the instruction's own name.
   std::function<std::string(const Instruction&)> name_of;
-  // The last channel given to a collective; those of the input are below.
+  // The channel id of the last collective. The channel ids of the input's collectives are not larger.
   int64_t channel = 0;
-  // Attributes of collectives but for the channel: groups are spelled out once per distinct pattern.
+  // Attributes of collectives without the channel id, so that each distinct list of groups exists once.
   absl::flat_hash_map<CollectiveKey, const xla::HloInstructionProto*> collective_attrs;
-  // Permutes of which a device that is no target may get anything.
+  // Permutes in which a device that is no target may get any value.
   absl::flat_hash_set<const Instruction*> halo_permutes;
-  // The slice that each device cut out of an array that it held itself: tile `Coordinate(axes)` along `dim` of `whole`.
+  // A tile that each device cut out of an array it holds: tile number `Coordinate(axes)` along `dim` of
+  // `whole`.
   struct Cut {
     Instruction* whole = nullptr;
     int dim = 0;
     AxisList axes;
   };
-  absl::flat_hash_map<const Instruction*, Cut> cuts;
+  absl::flat_hash_map<const Instruction*, Cut> cuts;  // By tile.
 };
 
 class SpmdBuilder : public InstructionBuilder {
@@ -76,9 +77,9 @@ class SpmdBuilder : public InstructionBuilder {
   const Mesh& mesh() const { return *shared_->mesh; }
   const CostModel& cost() const { return *shared_->cost; }
 
-  // Provenance of the instructions added from here on: they are there for `instruction` of the global program; `step`
-  // says what is done for it and becomes, with `name` (or what its author calls it), the cause of the collectives:
-  // "NAME: STEP".
+  // Attributes the instructions added from here on to `instruction` of the global program. `step` says what
+  // is done for it. Collectives get the cause "NAME: STEP", or "NAME" if `step` is empty, where NAME is
+  // `name` or, if that is empty, the name of the instruction by SpmdModule::name_of.
   void SetProvenance(const Instruction* instruction, std::string step = "", std::string name = "") {
     set_metadata(instruction->metadata());
     source_ = instruction;
@@ -87,63 +88,68 @@ class SpmdBuilder : public InstructionBuilder {
     cause_ = 0;
   }
 
-  // Constants are there for many instructions: they name no source.
+  // A constant without metadata, since many instructions use it.
   Instruction* Constant(const Literal& value) { return computation()->AddConstant(value); }
 
-  // Position of this partition in the mesh, s32[].
+  // The position of this device in the mesh, s32[].
   Instruction* Position();
-  // Tile index along a list of axes, s32[].
+  // The device's tile number along a list of axes, s32[].
   Instruction* Coordinate(const AxisList& axes);
-  // The type for arithmetic on positions in a dimension of n elements: s32 while it holds them.
+  // The type for arithmetic on indices into a dimension of n elements: s32 if it holds n, else s64.
   static PrimitiveType IndexType(int64_t n) { return n > INT32_MAX ? xla::S64 : xla::S32; }
   // Coordinate * size in `type`.
   Instruction* Offset(const AxisList& axes, int64_t size, PrimitiveType type);
   // Coordinate * scale + shift in `type`.
   Instruction* AffineOffset(const AxisList& axes, int64_t scale, int64_t shift, PrimitiveType type);
 
-  // pred of the given dims: true where lo <= index along `dim` < hi; lo, hi scalars of one type, null: no
-  // bound.
+  // pred[dims], true where lo <= index along `dim` < hi. lo and hi are scalars of one type; one of them may
+  // be null: no bound.
   Instruction* InRange(absl::Span<const int64_t> dims, int dim, Instruction* lo, Instruction* hi);
-  // `x` with the padding of an uneven shard replaced: dimension `dim` of global size n is cut over `axes`.
+  // `x` with the padding of its dimension `dim`, of global size n and cut over `axes`, replaced by the scalar
+  // `fill`.
   Instruction* MaskPadding(Instruction* x, int dim, int64_t n, const AxisList& axes, Instruction* fill);
 
-  // Collectives over groups of the given axes, whose members hold v[..] each.
-  //   AllReduce      v -> v: the reducer over all members
-  //   AllGather      v[.., n, ..] -> [.., g n, ..] along `dim`, in the order of the axes
-  //   ReduceScatter  v[.., g n, ..] -> [.., n, ..]: member i gets part i of the reducer over all members
+  // Collectives over the groups of devices that differ only along `axes`. Each member holds an array v[..]; g
+  // is the size of a group.
+  //   AllReduce      v -> v: reduced over all members
+  //   AllGather      v[.., n, ..] -> [.., g n, ..]: concatenated along `dim`, in the order of the axes
+  //   ReduceScatter  v[.., g n, ..] -> [.., n, ..]: member i gets part i of v reduced over all members
   //   AllToAll       v[.., g, ..] -> the same shape: element i along `dim` goes to member i
-  //   BroadcastFrom  v -> that of the member whose coordinate along the axes is `member`
-  // Requires: dimensions that are divided are multiples of the group's size g.
+  //   BroadcastFrom  v -> v of the member whose coordinate along the axes is `member`
+  // Requires: `dim` of AllToAll has size g; `dim` of ReduceScatter is a multiple of g.
   Instruction* AllReduce(Instruction* x, const AxisList& axes, Reducer reducer);
   Instruction* AllGather(Instruction* x, const AxisList& axes, int dim);
   Instruction* ReduceScatter(Instruction* x, const AxisList& axes, int dim, Reducer reducer);
   Instruction* AllToAll(Instruction* x, const AxisList& axes, int dim);
   Instruction* BroadcastFrom(Instruction* x, const AxisList& axes, int64_t member);
-  // pairs[i] = (source position, target position) in the mesh, or a pattern of them, which does not grow with the mesh.
-  // Patterns under one key are the same, and made once; what devices get that are no target is then unspecified.
+  // pairs[i] = (source position, target position) in the mesh. A pattern states the pairs in a size that does
+  // not grow with the mesh. The third form calls `pattern` once per key: equal keys stand for equal patterns.
+  // In its permutes a device that is no target gets an unspecified value.
   using PositionPairs = std::vector<std::pair<int64_t, int64_t>>;
   Instruction* CollectivePermute(Instruction* x, const PositionPairs& pairs);
   Instruction* CollectivePermute(Instruction* x, const xla::PermutePattern& pattern);
   Instruction* CollectivePermute(Instruction* x, const CollectiveKey& key,
                                  absl::FunctionRef<xla::PermutePattern()> pattern);
-  // A pattern without lines, whose places are the tiles along `axes`: pairs of tiles, alike for all that the axes do not tell
-  // apart.
+  // A pattern, still without lines, whose places are the tiles along `axes`. Pairs of tiles are repeated at
+  // all coordinates along the other axes.
   xla::PermutePattern PatternAlong(const AxisList& axes) const;
 
-  // The device's own tile of `rows` rows along `dim` of an array that is whole along `axes`; the last tiles may reach beyond it.
+  // The device's tile of `rows` rows along `dim` of an array that `axes` do not cut; the last tiles may be
+  // padded.
   Instruction* CutTile(Instruction* x, int dim, const AxisList& axes, int64_t rows);
-  // If the tile `x` of a dimension cut over `axes` was cut by the device itself: the array as it was before, and in `axes` what
-  // cuts its dimension. Null otherwise. Other dimensions stay as they are in x.
+  // The array out of which the device cut `x` along `dim`, whose other dimensions are those of x; null if the
+  // device did not cut x along `dim`. `axes`: in, the axes that cut `dim` of x; out, those that cut `dim` of
+  // the returned array.
   Instruction* BeforeCut(Instruction* x, int dim, AxisList* axes);
-  // The last cut that made `x`; null if it was not cut by the device itself.
+  // The last cut that made `x`; null if the device did not cut it out of another array.
   const SpmdModule::Cut* CutOf(Instruction* x) const;
-  // The device could have cut `tile` so, had it not been made in another way.
+  // Records that `tile` equals the tile that `cut` describes.
   void NoteCut(Instruction* tile, const SpmdModule::Cut& cut) { shared_->cuts[tile] = cut; }
 
   // Moves tiles between two shardings of equal tile counts per dimension.
   Instruction* PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to);
 
-  // Between the mesh's device order and another order of the same tiles: `order` lists the devices of the
+  // Permutes tiles between the mesh's device order and another one: `order` lists the devices that hold the
   // tiles of `sharding`, row-major, replicas last.
   Instruction* FromDeviceOrder(Instruction* x, const DeviceOrder& order, const Sharding& sharding);
   Instruction* ToDeviceOrder(Instruction* x, const DeviceOrder& order, const Sharding& sharding);
@@ -152,11 +158,11 @@ class SpmdBuilder : public InstructionBuilder {
   Dims ShardDims(absl::Span<const int64_t> dims, const Sharding& sharding) const {
     return mesh().ShardDims(dims, sharding);
   }
-  // The local shape of an array, its dynamic dimensions (which nothing cuts) included.
+  // The local shape of an array; dynamic dimensions, which no axis cuts, stay dynamic.
   Shape ShardShape(const Shape& shape, const Sharding& sharding) const;
 
  private:
-  // An instruction with these attributes, a channel of its own and the cause.
+  // Adds a collective with these attributes, a new channel id and the current cause.
   Instruction* Collective(Opcode opcode, const Shape& shape, Instruction* x,
                           const xla::HloInstructionProto* attrs,
                           std::optional<Reducer> reducer = std::nullopt);
@@ -170,7 +176,7 @@ class SpmdBuilder : public InstructionBuilder {
   const Instruction* source_ = nullptr;  // Of the global program.
   std::string step_;
   std::string name_;
-  int cause_ = 0;  // Of source_ and step_, once a collective needed it.
+  int cause_ = 0;  // The cause of name_ or source_, and step_; 0 until a collective needs it.
   Instruction* position_ = nullptr;
   absl::flat_hash_map<AxisList, Instruction*> coordinates_;
 };
