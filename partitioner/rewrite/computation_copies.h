@@ -1,4 +1,5 @@
-// Computations that stand in the local program as in the global one: reducers, comparators and the like.
+// Copies of computations that are the same in the local as in the global program: reducers, comparators and
+// the like.
 #ifndef TOROID_PARTITIONER_REWRITE_COMPUTATION_COPIES_H_
 #define TOROID_PARTITIONER_REWRITE_COMPUTATION_COPIES_H_
 
@@ -9,10 +10,11 @@ namespace toroid {
 
 class ComputationCopies {
  public:
-  // Copies go to `module`.
+  // The copies are added to `module`.
   explicit ComputationCopies(Module* module) : module_(module) {}
 
-  // The copy of a computation and of all that it calls, made once. Sharding annotations are left out.
+  // Returns the copy of a computation; copies it and all computations it calls at the first call. Omits
+  // Sharding annotations.
   Computation* CopyOf(const Computation* computation);
 
  private:

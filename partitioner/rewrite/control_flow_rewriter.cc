@@ -26,7 +26,7 @@ absl::StatusOr<Computation*> ControlFlowRewriter::RewriteCallee(const Computatio
                                                                 absl::Span<const Sharding> results) {
   Computation* local = state_.out->AddComputation(callee.name());
   SpmdBuilder b(&state_.spmd, local);
-  // One parameter: the state of a loop or the operand of a branch.
+  // The only parameter: the state of a loop or the operand of a branch.
   const Instruction& parameter = *callee.parameter(0);
   const auto leaves = state_.graph.Leaves(parameter);
   Instruction* value = local->AddParameter(
@@ -47,7 +47,7 @@ absl::Status ControlFlowRewriter::RewriteWhile(SpmdBuilder& b, const Instruction
   const auto state = state_.graph.Leaves(loop);
   const std::vector<Sharding> shardings = Planned(state);
   Instruction* init = Collect(b, *loop.operand(0), shardings, loop);
-  // The state goes back in the shardings it came in.
+  // The body returns the state in the shardings in which it takes it.
   ASSIGN_OR_RETURN(Computation * local_body, RewriteCallee(body, shardings));
   ASSIGN_OR_RETURN(
       Computation * local_condition,
@@ -58,7 +58,7 @@ absl::Status ControlFlowRewriter::RewriteWhile(SpmdBuilder& b, const Instruction
   local->set_called(called);
   const std::vector<Instruction*> results = b.Flatten(local);
   for (size_t i = 0; i < state.size(); ++i) {
-    state_.values.Forget(state[i]);  // Inside, they were those of the body.
+    state_.values.Forget(state[i]);  // Drops the versions that the body computed.
     state_.values.Add(state[i], shardings[i], results[i]);
   }
   return absl::OkStatus();

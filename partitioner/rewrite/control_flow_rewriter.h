@@ -1,8 +1,8 @@
-// Loops and conditionals: computations that are entered from one place each, and rewritten when that is met.
+// Rewrites loops and conditionals. Each body, condition or branch has one caller and is rewritten with it.
 //
-// A value that crosses into a body, condition or branch, or out of it, does so in the sharding that the plan has for
-// its tensor: it is resharded to it before, and found in it behind. The state of a loop has one sharding per leaf, in
-// which every trip begins and ends.
+// A value that enters or leaves a body, condition or branch does so in the sharding that the plan has for its
+// tensor: it is resharded to it on one side of the call and has it on the other. The state of a loop has one
+// sharding per leaf, in which every trip begins and ends.
 #ifndef TOROID_PARTITIONER_REWRITE_CONTROL_FLOW_REWRITER_H_
 #define TOROID_PARTITIONER_REWRITE_CONTROL_FLOW_REWRITER_H_
 
@@ -14,7 +14,8 @@
 
 namespace toroid {
 
-// Writes the instructions of a computation of the global program with a builder, parameters and result apart.
+// Rewrites the instructions of a computation of the global program with `b`, except its parameters and its
+// result.
 using RewriteInstructions = std::function<absl::Status(SpmdBuilder& b, const Computation& computation)>;
 
 class ControlFlowRewriter {
@@ -22,14 +23,14 @@ class ControlFlowRewriter {
   ControlFlowRewriter(RewriteState* state, RewriteInstructions rewrite_instructions)
       : state_(*state), rewrite_instructions_(std::move(rewrite_instructions)) {}
 
-  // Errors: those of the instructions inside.
+  // Errors: those of rewriting the instructions of the called computations.
   absl::Status RewriteWhile(SpmdBuilder& b, const Instruction& loop);
   absl::Status RewriteConditional(SpmdBuilder& b, const Instruction& conditional);
 
  private:
-  // A body, condition or branch, whose result ends in the shardings `results`, one per leaf.
+  // Rewrites a body, condition or branch so that its result has the shardings `results`, one per leaf.
   absl::StatusOr<Computation*> RewriteCallee(const Computation& callee, absl::Span<const Sharding> results);
-  // The leaves of `value` in these shardings, as one value.
+  // The local value of `value`, for `consumer`, with its leaves resharded to `shardings`.
   Instruction* Collect(SpmdBuilder& b, const Instruction& value, absl::Span<const Sharding> shardings,
                        const Instruction& consumer);
   std::vector<Sharding> Planned(absl::Span<const int> tensors) const;

@@ -7,8 +7,8 @@
 namespace toroid {
 namespace {
 
-// `shape`, of a parameter or the result of the entry, in the layouts that the module states for it: those count
-// before the ones of the instruction, which may be defaults.
+// `shape`, of a parameter or the result of the entry, in the layouts that the module states for it. These
+// override the layouts of the instruction, which may be defaults.
 Shape InEntryLayout(const Shape& shape, const xla::ShapeProto* stated) {
   if (stated == nullptr) return shape;
   const absl::StatusOr<Shape> layout = Shape::FromProto(*stated);
@@ -20,13 +20,13 @@ void AppendLeafShapes(const Shape& shape, std::vector<const Shape*>* leaves) {
   for (const Shape& element : shape.tuple_shapes()) AppendLeafShapes(element, leaves);
 }
 
-// The device order of a tensor that is not the mesh's; null if it is.
+// The device order of the tensor's annotation if it is not the mesh's; null otherwise.
 const DeviceOrder* ForeignOrder(const Annotations& annotations, int tensor) {
   const std::optional<Annotation>& annotation = annotations.tensor[tensor];
   return annotation && annotation->foreign ? &annotation->foreign->order() : nullptr;
 }
 
-// By leaf of a result: whether it shares the memory of an argument.
+// By leaf of the result: whether it shares memory with an argument.
 std::vector<bool> AliasedLeaves(const Module& module, const Shape& result) {
   std::vector<bool> aliased(result.NumLeaves(), false);
   for (const auto& entry : module.proto().input_output_alias().entries()) {
@@ -44,7 +44,7 @@ std::vector<bool> AliasedLeaves(const Module& module, const Shape& result) {
   return aliased;
 }
 
-// By output: nobody said how it lies, and it shares no memory with an argument.
+// By output: whether it is an array without an annotation that shares no memory with an argument.
 std::vector<bool> FreeOutputs(const PreparedProgram& program) {
   std::vector<bool> free = AliasedLeaves(*program.flat, program.flat->entry()->root()->shape());
   for (size_t i = 0; i < free.size(); ++i) {
@@ -107,7 +107,7 @@ Sharding EntryRewriter::OutputSharding(size_t i, int tensor, bool is_free) const
     const ReshardPlan& plan =
         state_.program.planner->Plan(shape.dims(), ByteWidth(shape.element_type()), version.sharding, wanted);
     if (plan.sent_bytes == 0) return wanted;
-    // Callers cannot always take arrays in unequal parts.
+    // Not an uneven sharding: callers cannot always take tiles of unequal size.
     bool even = true;
     for (int d = 0; d < shape.rank(); ++d)
       even &= shape.dim(d) % state_.mesh.Product(version.sharding.dims[d]) == 0;
@@ -138,7 +138,7 @@ std::vector<Sharding> EntryRewriter::RewriteResults(SpmdBuilder& b, const Comput
       local = b.ToDeviceOrder(local, *order, wanted);
     }
     b.SetProvenance(&root);
-    // The caller reads results in the layouts that the entry states.
+    // The caller expects results in the layouts that the entry states.
     if (shapes[i]->IsArray()) local = b.ToLayout(local, *shapes[i]);
     locals.push_back(local);
   }

@@ -1,7 +1,8 @@
-// The ends of the entry computation: arguments as the caller cuts them, results as it puts them together.
+// Writes the parameters and results of the entry computation, in the layouts and device orders of its caller.
 //
-// Inside all arrays are row-major and the devices stand in mesh order. Parameters and results keep the layouts that
-// the module states for them, and arrays whose sharding orders the devices in a way of its own are permuted here.
+// Between them all arrays are row-major and tiles lie in mesh order. Parameters and results have the layouts
+// that the module states for them. Arrays whose sharding lists the devices in another order than the mesh are
+// permuted here.
 #ifndef TOROID_PARTITIONER_REWRITE_ENTRY_REWRITER_H_
 #define TOROID_PARTITIONER_REWRITE_ENTRY_REWRITER_H_
 
@@ -11,8 +12,8 @@
 
 namespace toroid {
 
-// The shape of a local value whose leaves lie in the plan's shardings of the tensors `leaves`, in the layouts of
-// `shape`.
+// The local shape of a value of global shape `shape`, with the layouts of `shape`. Its leaves are the tensors
+// `leaves`, in the plan's shardings.
 Shape PlannedLocalShape(const RewriteState& state, const SpmdBuilder& b, const Shape& shape,
                         absl::Span<const int> leaves);
 
@@ -20,15 +21,16 @@ class EntryRewriter {
  public:
   explicit EntryRewriter(RewriteState* state) : state_(*state) {}
 
-  // Adds the parameters to `b`'s computation, and their leaves to the values.
+  // Adds the parameters to `b`'s computation, and their leaves to state.values.
   void RewriteParameters(SpmdBuilder& b, const Computation& entry);
-  // Makes the results the root, in the plan's shardings of the graph's outputs. One of which nobody said how it lies, and that
-  // shares no memory with an argument, stays as it was made, where bringing it there would send something: a product cut
-  // over a4 is no gathered result. Returns the shardings, by output.
+  // Makes the results the root, in the shardings that the plan has for the graph's outputs. An output without
+  // an annotation and without an aliased argument keeps the sharding it was computed in if resharding it
+  // would communicate: a product cut over a4 is not gathered. Returns the shardings, by output.
   std::vector<Sharding> RewriteResults(SpmdBuilder& b, const Computation& entry);
 
  private:
-  // How output `i`, the leaf `tensor`, is to lie.
+  // The sharding of output `i`, which is the tensor `tensor`. `is_free`: the output may keep the sharding it
+  // has.
   Sharding OutputSharding(size_t i, int tensor, bool is_free) const;
 
   RewriteState& state_;

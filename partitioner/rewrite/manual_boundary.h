@@ -1,4 +1,4 @@
-// Where a value enters or leaves a manual region.
+// Rewrites an op by which values enter or leave a manual region.
 #ifndef TOROID_PARTITIONER_REWRITE_MANUAL_BOUNDARY_H_
 #define TOROID_PARTITIONER_REWRITE_MANUAL_BOUNDARY_H_
 
@@ -6,8 +6,9 @@
 
 namespace toroid {
 
-// The buffer is the same on both sides: the value is resharded as on the side it comes from, and goes on as it lies.
-// Inside it is cut as the plan has it, but for tiles that do not lie alike outside (crossing_values.h).
+// The local buffer of a value is the same on both sides: the value is resharded on the side it comes from,
+// then handed on. Inside, it has the plan's sharding without the axes whose tiles would differ from those
+// outside (crossing_values.h).
 void RewriteManualBoundary(RewriteState& state, SpmdBuilder& b, const Instruction& instruction,
                            const ManualBoundary& boundary);
 

@@ -79,7 +79,8 @@ OpDecision OpDecider::Decide(const Instruction& instruction, const FlowOp& op) c
 
 bool OpDecider::ReducesFirst(const FlowOp& op, const OpDecision& passing, const Assignment& reduced) const {
   const Sharding& partial = passing.passed_on.partial;
-  // One value has one reducer: what comes in as a maximum cannot go out as a sum over other axes.
+  // A value has one reducer: an op on a partial maximum cannot leave its result partial as a sum over other
+  // axes too.
   if (partial.reducer != op.rule->reducer && PartialAxes(*op.rule, passing.assignment.factor_axes) != 0) {
     return true;
   }
@@ -88,7 +89,7 @@ bool OpDecider::ReducesFirst(const FlowOp& op, const OpDecision& passing, const 
   for (const int64_t size : mesh_.ShardDims(graph_.shape(result).dims(), plan_[result])) bytes *= size;
   const double later = program_.planner->cost().CollectiveTime(CollectiveKind::kAllReduce, bytes, mesh_,
                                                                mesh_.InOrder(partial.partial));
-  // Axes over which partial sums are passed on cannot cut the op: its work would be repeated over them.
+  // Axes over which partial sums are passed on cannot cut the op, so the devices along them repeat its flops.
   const CostModel& cost = program_.planner->cost();
   const std::optional<double> work = cost.ContractionTime(reduced.flops);
   return reduced.time + work.value_or(reduced.flops * kBytesPerFlop) <

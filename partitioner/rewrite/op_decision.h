@@ -1,4 +1,5 @@
-// How one op is computed on a device: which axes cut its factors, and which operands it takes as partial sums.
+// Decides how a device computes an op: which axes cut its factors, and which operands it takes as partial
+// sums.
 #ifndef TOROID_PARTITIONER_REWRITE_OP_DECISION_H_
 #define TOROID_PARTITIONER_REWRITE_OP_DECISION_H_
 
@@ -12,31 +13,34 @@ namespace toroid {
 
 struct OpDecision {
   Assignment assignment;
-  PartialOperands passed_on;
+  PartialOperands passed_on;  // Taken unreduced; the result is partial over their axes.
 };
 
-// How ops are computed, as a search found it; ops that are not among them are decided one by one.
+// Decisions by op. Given to RewriteProgram, they hold for these ops; it decides all others one at a time.
 using DecidedOps = absl::flat_hash_map<const FlowOp*, OpDecision>;
 
 class OpDecider {
  public:
-  // All of them are to outlive this; `decided` may be null.
+  // All arguments must outlive the decider. `decided` may be null.
   OpDecider(const PreparedProgram& program, const ShardingPlan& plan, const AssignmentPolicy& policy,
             const DecidedOps* decided, const ShardedValues* values, const PartialSums* partial_sums);
 
-  // Given where the operands are now and where the plan wants the results. Partial operands are passed on unless
-  // reducing them first costs less: the reduced value may be wanted cut over the very axes it is partial over.
+  // Returns the entry of `decided`, if there is one and the partial operands it passes on exist. Otherwise
+  // decides from the shardings that the operands have now and those that the plan has for the results.
+  // Partial operands are passed on unless reducing them first costs less, for example because the result is
+  // wanted cut over the axes of the sum.
   OpDecision Decide(const Instruction& instruction, const FlowOp& op) const;
 
-  // Where an op so computed needs an operand, and where its result then lies.
+  // The shardings in which an op needs an operand and computes a result, under a decision.
   Sharding OperandSharding(const FlowOp& op, size_t operand, const OpDecision& decision) const;
   Sharding ResultSharding(const Instruction& instruction, const FlowOp& op, size_t result,
                           const OpDecision& decision) const;
 
  private:
   Assignment Assign(const FlowOp& op, const PartialOperands& passed_on) const;
-  // True if the partial values that a decision passes on are there.
+  // True if each operand of `passed_on` has a version that is partial over its axes, with its reducer.
   bool ArePartial(const FlowOp& op, const PartialOperands& passed_on) const;
+  // True if reducing the partial operands and then computing the op by `reduced` costs less than `passing`.
   bool ReducesFirst(const FlowOp& op, const OpDecision& passing, const Assignment& reduced) const;
 
   const PreparedProgram& program_;

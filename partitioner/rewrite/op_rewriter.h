@@ -1,4 +1,4 @@
-// Writes the local program of one op, and of what is like an op: a tuple handed on, a call without a rule.
+// Writes the local program of one op; also of ops that hand on a tuple and of ops without a sharding rule.
 #ifndef TOROID_PARTITIONER_REWRITE_OP_REWRITER_H_
 #define TOROID_PARTITIONER_REWRITE_OP_REWRITER_H_
 
@@ -14,29 +14,33 @@ class OpRewriter {
  public:
   explicit OpRewriter(RewriteState* state) : state_(*state) {}
 
-  // An instruction that is no control flow, side effect or boundary of a manual region. Operands are resharded to what
-  // the decision for the op needs, its local program is written with `b`, and the results stay where they are
-  // computed.
+  // Rewrites an instruction that is no control flow, side effect or boundary of a manual region. Reshards the
+  // operands to the shardings that the decision for the op needs, and writes its local program with `b`. The
+  // results keep the shardings in which they are computed.
   // Errors: those of the op's local program.
   absl::Status Rewrite(SpmdBuilder& b, const Instruction& instruction);
 
-  // The instruction on replicated operands, without what partitioning knows of it; its result leaf by leaf.
+  // Clones the instruction, with the computations it calls, on local operands of its global shapes. Returns
+  // the leaves of its result.
   std::vector<Instruction*> CloneReplicated(SpmdBuilder& b, const Instruction& instruction,
                                             absl::Span<Instruction* const> operands);
 
  private:
-  // A Sharding annotation: the value is resharded to what it asks for. False for all else.
+  // Reshards the value of a Sharding annotation to the sharding it asks for. False if `instruction` is no
+  // annotation.
   bool RewriteAnnotation(SpmdBuilder& b, const Instruction& instruction);
-  // An op that hands its operand's leaves on: each in the sharding that suits it, all by one op.
+  // Rewrites an op that hands on the leaves of its operand: one local op, each leaf in the sharding decided
+  // for it.
   void RewriteLeaves(SpmdBuilder& b, const Instruction& instruction);
-  // How the op is computed, noted in the state.
+  // Decides how the op is computed, and notes the decision in the state.
   OpDecision Decide(const Instruction& instruction, const FlowOp& op);
   absl::Status RewriteByRule(SpmdBuilder& b, const Instruction& instruction, const FlowOp& op);
-  // An op without a rule: operands replicated, results replicated.
+  // Rewrites an op without a rule: on replicated operands, with replicated results.
   void RewriteReplicated(SpmdBuilder& b, const Instruction& instruction);
-  // True if the op needs no communication in any sharding: it is made where it is wanted.
+  // True if the op can be computed in any sharding without communication, and so is rematerialized for each
+  // user.
   bool CanBeRematerialized(const FlowOp& op) const;
-  // The same where nothing is cut, so that operands are whole once they have been fetched.
+  // True if the decision replicates all operands and the op can be rematerialized once they are replicated.
   bool IsMadeOfWholes(const FlowOp& op, const OpDecision& decision) const;
 
   RewriteState& state_;

@@ -6,7 +6,7 @@
 namespace toroid {
 namespace {
 
-// True if the operand is a constant zero, perhaps broadcast: it may count as partial.
+// True if the operand is a constant zero, perhaps broadcast or reshaped: it is its own partial sum.
 bool IsZero(const Instruction* instruction) {
   while (instruction->opcode() == Opcode::kBroadcast || instruction->opcode() == Opcode::kReshape) {
     instruction = instruction->operand(0);
@@ -16,7 +16,7 @@ bool IsZero(const Instruction* instruction) {
   return value.ok() && *value == Literal(instruction->shape());
 }
 
-// True if operands that are not partial, but would have to be, are zeros: those may stand for a missing term of a sum.
+// True if all operands that are not partial, but would have to be, are zeros of a sum.
 bool RestIsZero(const Instruction& instruction, const FlowOp& op, const Linearity& linearity,
                 const PartialOperands& partial) {
   for (size_t i = 0; i < op.operands.size(); ++i) {

@@ -1,11 +1,12 @@
-// Which operands an op may take as partial sums, still to be reduced.
+// Which operands an op may take as partial sums, that is, before they are reduced.
 //
-// A product or a slice of a partial sum is a partial sum of products or slices: reducing behind it may be cheaper, and
-// one reduction then serves several terms. Every sharding rule says in which operands its op is linear
-// (sharding_rule.h). What no op may take is decided beforehand, for the whole program (reduction_points.h).
+// A product or a slice of a partial sum is a partial sum of products or slices. Reducing it afterwards may be
+// cheaper, and one reduction then serves several terms. Every sharding rule says in which operands its op is
+// linear (sharding_rule.h). MustReduce decides beforehand, for the whole program, which tensors no op takes
+// partial (reduction_points.h).
 //
-// Example: ab and cd are partial over 4 devices. Their sum takes both as they are, and is reduced once. tanh(ab) takes
-// neither.
+// Example: p = dot(a, b) and q = dot(c, d) are partial over 4 devices. p + q takes both partial, and is
+// reduced once. tanh(p) is not linear: it takes p reduced.
 #ifndef TOROID_PARTITIONER_REWRITE_PARTIAL_SUMS_H_
 #define TOROID_PARTITIONER_REWRITE_PARTIAL_SUMS_H_
 
@@ -17,32 +18,33 @@
 
 namespace toroid {
 
-// Operands that enter an op partial, and the axes and the reducer of all of them.
+// Operands that an op takes partial, and the axes and the reducer that they have in common.
 struct PartialOperands {
   uint32_t operands = 0;  // Bit i: operand i.
-  Sharding partial;
+  Sharding partial;       // Only its fields `partial` and `reducer` count.
 
   bool none() const { return operands == 0; }
   bool Has(size_t operand) const { return operand < 32 && (operands >> operand & 1) != 0; }
   AxisSet axes() const { return none() ? 0 : partial.partial; }
 };
 
-// True if the op may take the operands of `partial` so, and no others: it is linear in them, by the reducer's rules. Operands
-// that would have to be partial too may be constant zeros, which stand for a missing term of a sum.
+// True if the op may take the operands of `partial`, and no others, partial: it is linear in them together,
+// under their reducer. Operands that would have to be partial as well may instead be constant zeros, the
+// missing terms of a sum.
 bool MayPassOn(const Instruction& instruction, const FlowOp& op, const PartialOperands& partial);
 
 class PartialSums {
  public:
   PartialSums(const PreparedProgram& program, const ShardingPlan& plan, const ShardedValues* values);
 
-  // The operands that `op` may take partial: all that are; none if their axes or reducers differ, or one of them is to be
-  // reduced at once.
+  // The operands that `op` takes partial: all that are partial; none if the op may not take all of them, if
+  // their axes or reducers differ, or if MustReduce holds for one of them.
   PartialOperands OperandsToPassOn(const Instruction& instruction, const FlowOp& op) const;
 
  private:
   const FlowGraph& graph_;
   const ShardedValues& values_;
-  const std::vector<bool> must_reduce_;  // By tensor.
+  const std::vector<bool> must_reduce_;  // By tensor: MustReduce.
 };
 
 }  // namespace toroid

@@ -1,4 +1,4 @@
-// A test aid: garbage in all padding.
+// A test aid that fills all padding with garbage.
 #ifndef TOROID_PARTITIONER_REWRITE_POISON_PADDING_H_
 #define TOROID_PARTITIONER_REWRITE_POISON_PADDING_H_
 
@@ -6,8 +6,8 @@
 
 namespace toroid {
 
-// A LocalValueHook: writes NaN (for integers the largest value, for booleans true) beyond the valid part of every
-// uneven shard. A correct partitioning gives the same results.
+// A LocalValueHook: writes NaN (for integers the largest value, for booleans true) beyond the valid part of
+// every uneven shard. The results of a correct partitioned program do not change.
 // Example: f32[5] over 4 devices has tiles of 2: device 2 holds [x[4], NaN], device 3 [NaN, NaN].
 Instruction* PoisonPadding(SpmdBuilder& b, Instruction* local, absl::Span<const int64_t> dims,
                            const Sharding& sharding);

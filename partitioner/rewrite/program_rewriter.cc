@@ -66,7 +66,7 @@ class ProgramRewriter {
       case Opcode::kParameter:
       case Opcode::kTuple:
       case Opcode::kGetTupleElement:
-        return absl::OkStatus();  // Their leaves are others' values.
+        return absl::OkStatus();  // Their leaves are added with other instructions or by the caller.
       case Opcode::kWhile:
         return control_flow_.RewriteWhile(b, instruction);
       case Opcode::kConditional:
@@ -112,7 +112,7 @@ absl::StatusOr<RewrittenProgram> RewriteProgram(const PreparedProgram& program, 
   RETURN_IF_ERROR(rewriter.Run());
   result.outputs = rewriter.outputs();
   MergeHaloPermutes(state.spmd);
-  result.module->RemoveUnreachableComputations();  // Puts callees before their callers.
+  result.module->RemoveUnreachableComputations();  // Also puts callees before their callers.
   result.full_replications = state.replications.entries();
   result.decisions = std::move(state.decisions);
   result.made_up_axes = state.names.MadeUpAxes();

@@ -1,9 +1,10 @@
-// From a prepared program and a plan of shardings to the program of one partition.
+// Writes the program of one partition, from a prepared program and a plan of shardings.
 //
-// Instructions are taken in order. How each is computed is decided (op_decision.h) from where its operands lie by then
-// and where the plan wants its results; the operands are resharded (sharded_values.h), its local program is written
-// (op_rewriter.h), and the results stay where they were computed until a consumer needs them elsewhere. Bodies,
-// conditions and branches are rewritten where they are entered (control_flow_rewriter.h).
+// Instructions are rewritten in order. For each, OpDecider (op_decision.h) decides how it is computed, from
+// the shardings that its operands have by then and that the plan has for its results. Its operands are
+// resharded (sharded_values.h) and its local program is written (op_rewriter.h). The results keep the
+// shardings they were computed in until a consumer needs others. Bodies, conditions and branches are
+// rewritten with their callers (control_flow_rewriter.h).
 #ifndef TOROID_PARTITIONER_REWRITE_PROGRAM_REWRITER_H_
 #define TOROID_PARTITIONER_REWRITE_PROGRAM_REWRITER_H_
 
@@ -23,22 +24,23 @@ namespace toroid {
 
 struct RewriteOptions {
   const AssignmentPolicy* policy = &CheapestAssignments();
-  const DecidedOps* decided = nullptr;  // What these say comes before the policy. Null: nothing.
+  const DecidedOps* decided = nullptr;  // Decisions that override the policy; may be null.
   LocalValueHook on_local_value;
 };
 
 struct RewrittenProgram {
-  // The program of one partition, with the causes of its collectives; dead instructions are still there, and how the
-  // caller's arrays are cut is not told.
+  // The program of one partition, with the causes of its collectives. It still has dead instructions, and
+  // does not state the shardings of its parameters and results.
   std::unique_ptr<Module> module;
   std::vector<FullReplication> full_replications;
-  std::vector<Sharding>
-      outputs;  // How results lie, by output of the graph: the plan's, or as they were made (entry_rewriter.h).
-  DecidedOps decisions;      // How ops were computed.
-  std::string made_up_axes;  // Of a module that names none: those of the causes.
+  // By output of the graph: the sharding of the plan, or the one it was computed in (entry_rewriter.h).
+  std::vector<Sharding> outputs;
+  DecidedOps decisions;      // The decisions that were made.
+  std::string made_up_axes;  // Mesh axes that causes name if the module names none: "a4, b2".
 };
 
-// Errors: kInvalidArgument and kUnimplemented "computation/instruction: ..." for what has no partitioned form.
+// Errors: kInvalidArgument and kUnimplemented, "computation/instruction: ...", for an instruction that has no
+// partitioned form; kInternal if an instruction that was written is invalid.
 absl::StatusOr<RewrittenProgram> RewriteProgram(const PreparedProgram& program, const ShardingPlan& plan,
                                                 const RewriteOptions& options = {});
 

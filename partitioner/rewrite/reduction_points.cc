@@ -15,7 +15,8 @@ class Analysis {
 
   std::vector<bool> Run() {
     Round();
-    // A term that is reduced for another user leaves nothing to pass on for those that are added to it.
+    // If one term of a sum is reduced for another user, the other terms cannot stay partial. The second round
+    // knows the tensors that the first one found to be reduced.
     if (MeetsComplete()) {
       complete_ = must_reduce_;
       Round();
@@ -35,12 +36,12 @@ class Analysis {
     bytes_.assign(n, 0);
     for (int t = 0; t < n; ++t) partial_[t] = targets_[t].partial;
     for (const FlowOp& op : graph_.ops()) NotePartial(op);
-    // Operands come before their users, so from the end users are met first.
+    // Ops come after the producers of their operands, so in reverse order users come first.
     for (auto op = graph_.ops().rbegin(); op != graph_.ops().rend(); ++op) Visit(*op);
     for (const int output : graph_.outputs()) must_reduce_[output] = true;
   }
 
-  // True if some op would take two operands partial together, of which one is to be reduced.
+  // True if some op has two operands that may be partial, of which one is to be reduced and one is not.
   bool MeetsComplete() const {
     for (const FlowOp& op : graph_.ops()) {
       if (op.operands.size() < 2 || op.instruction == nullptr || op.results.size() != 1) continue;
@@ -56,7 +57,8 @@ class Analysis {
 
   bool MayBePartial(int t) const { return partial_[t] != 0 && !complete_[t]; }
 
-  // Sets the axes over which a cut reduction, or a linear op over partial operands, leaves its result partial.
+  // Sets the axes over which the op's result may be partial: a cut reduction, or partial operands of a linear
+  // op.
   void NotePartial(const FlowOp& op) {
     if (op.instruction == nullptr || op.results.size() != 1) return;
     AxisSet partial = LeavesPartial(op);
@@ -69,7 +71,8 @@ class Analysis {
     partial_[op.results[0]] = partial;
   }
 
-  // Not empty if the op reduces or looks up along a dimension that is cut where its operands lie.
+  // The axes over which the op leaves its result partial, because they cut a dimension that it reduces or
+  // indexes.
   AxisSet LeavesPartial(const FlowOp& op) const {
     const ShardingRule& rule = *op.rule;
     bool reduces = false;
@@ -99,8 +102,8 @@ class Analysis {
     return operands;
   }
 
-  // How many operands enter together where operand `i` may enter partial and no other one does; 0 if it may
-  // not.
+  // The number of operands that must be partial together with operand `i`, itself included, if the op may
+  // take it partial; 0 if it may not.
   int LinearTogether(const FlowOp& op, size_t i) const {
     if (op.instruction == nullptr || op.results.size() != 1 || i >= 32) return 0;
     uint32_t present = PartialOperands(op);
@@ -117,7 +120,7 @@ class Analysis {
     return together;
   }
 
-  // True if an operand that would have to be partial is reduced for another user.
+  // True if an operand of `linearity`, which would have to be partial, is known to be reduced.
   bool MeetsComplete(const FlowOp& op, const Linearity& linearity) const {
     for (size_t k = 0; k < op.operands.size() && k < 32; ++k) {
       if (linearity.together >> k & 1 && complete_[op.operands[k]] && partial_[op.operands[k]] != 0)
@@ -126,7 +129,8 @@ class Analysis {
     return false;
   }
 
-  // True if the op is a contraction that the axes of partial operand `i` would cut, if they were not busy with the sum.
+  // True if the op is a contraction that could be cut over the axes of the partial operand `i` if that were
+  // reduced first.
   bool RepeatsWork(const FlowOp& op, size_t i) const {
     if (op.rule->flops_per_point == 0) return false;
     AxisSet others = targets_[op.results[0]].DimAxes();
@@ -158,8 +162,9 @@ class Analysis {
     if (used_[t] && through_[t] > own) must_reduce_[t] = true;
   }
 
-  // The bytes that one device sends to reduce a tensor to its target: to shards where that is cut over an axis of the sum. Without
-  // axes, as much as over many.
+  // The bytes that one device sends to reduce a tensor to its target sharding: by reduce-scatter over the
+  // axes of the sum that cut the target, by all-reduce over the others. If the tensor is partial over no
+  // axes, the all-reduce bytes for many devices.
   double ReductionBytes(int t) const {
     double bytes = static_cast<double>(ByteWidth(graph_.shape(t).element_type()));
     const Sharding& target = targets_[t];
@@ -179,11 +184,11 @@ class Analysis {
   const FlowGraph& graph_;
   const std::vector<Sharding>& targets_;
   const Mesh& mesh_;
-  std::vector<bool> complete_;    // Known from the round before: reduced at once.
+  std::vector<bool> complete_;    // By tensor: reduced at once, by the round before.
   std::vector<AxisSet> partial_;  // The axes over which a tensor may be partial.
   std::vector<bool> must_reduce_, used_, done_;
-  std::vector<double> through_;  // Bytes sent if every user reduces its own result.
-  std::vector<double> bytes_;    // Bytes sent where the tensor is best reduced.
+  std::vector<double> through_;  // Bytes sent if the results of all users are reduced instead.
+  std::vector<double> bytes_;    // Bytes sent by the cheaper choice.
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace toroid {
 namespace {
 
-// True if every dimension of the operand can be cut where the op runs.
+// True if the op can run on shards of the operand that are cut in any dimension.
 bool CanTakeParts(const FlowOp& op, size_t operand) {
   for (const DimFactors& dim : op.rule->operands[operand]) {
     if (dim.size == 0) return false;
@@ -23,7 +23,7 @@ bool IsCutBefore(const RewriteState& state, int tensor) {
   if (!state.graph.shape(tensor).IsArray() || state.values.IsRematerializable(tensor) || versions.empty()) {
     return false;
   }
-  // Versions made for the op come last; what the value was before tells.
+  // The first version is the one the value was computed in; versions fetched for the op come later.
   return versions.front().sharding.DimAxes() != 0;
 }
 
@@ -32,7 +32,7 @@ bool IsCutBefore(const RewriteState& state, int tensor) {
 bool IsNeedlessGather(const FlowOp& op, size_t operand, const Assignment& assignment, AxisSet gathered) {
   AxisSet used = 0;
   for (const AxisList& axes : assignment.factor_axes) used |= axes.Set();
-  if (used == 0) return false;  // Nothing cut: told of the op as a whole.
+  if (used == 0) return false;  // No axis cuts the op: BytesComputedEverywhere reports it.
   return (gathered & ~used) != 0 && CanTakeParts(op, operand);
 }
 
@@ -41,7 +41,7 @@ std::optional<int64_t> BytesComputedEverywhere(const RewriteState& state, const 
   for (const AxisList& axes : assignment.factor_axes) {
     if (!axes.empty()) return std::nullopt;
   }
-  // A partial value is spread over the devices as it is.
+  // If a result is partial, the devices share the op's work.
   for (const int t : op.results) {
     if (state.values.IsPartial(t)) return std::nullopt;
   }

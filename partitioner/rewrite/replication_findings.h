@@ -1,4 +1,4 @@
-// Findings for ReplicationLog: arrays that were cut and are replicated.
+// Findings for ReplicationLog: arrays that were cut and had to be replicated.
 #ifndef TOROID_PARTITIONER_REWRITE_REPLICATION_FINDINGS_H_
 #define TOROID_PARTITIONER_REWRITE_REPLICATION_FINDINGS_H_
 
@@ -9,17 +9,18 @@
 
 namespace toroid {
 
-// True if `operand` was replicated, gathered over the axes `gathered`, for an op that is cut elsewhere and could have
-// taken it in parts. Not if the axes now cut something else of the op: weights that are split over the axis of the
-// batch.
+// True if `operand` was replicated, by gathering over the axes `gathered`, for an op that other axes cut and
+// that could have taken shards of it. False if the gathered axes now cut something else of the op, as with
+// weights that are split over the axis of the batch.
 bool IsNeedlessGather(const FlowOp& op, size_t operand, const Assignment& assignment, AxisSet gathered);
 
-// Bytes of the operands and results that are cut around an op that nothing cuts; none if the op is cut itself, gives
-// partial sums, or has nothing around it that is cut. To be asked when the op is rewritten.
+// For an op that no axis cuts: the global bytes of its operands that were cut and of its results that the
+// plan cuts. nullopt if an axis cuts the op, its result is partial, or there are no such operands or results.
+// Requires: the op was just rewritten.
 std::optional<int64_t> BytesComputedEverywhere(const RewriteState& state, const FlowOp& op,
                                                const Assignment& assignment);
 
-// Adds the cuts that were asked for of arrays whose size is known only when running.
+// Logs the arrays of run-time size for which the module asks for a cut: they stay replicated.
 void AddOverruledShardings(const PreparedProgram& program, ReplicationLog* log);
 
 }  // namespace toroid

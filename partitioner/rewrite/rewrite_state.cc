@@ -50,7 +50,7 @@ RewriteState::RewriteState(const PreparedProgram& program, const ShardingPlan& p
   spmd.mesh = &mesh;
   spmd.cost = &program.planner->cost();
   spmd.name_of = [this](const Instruction& instruction) { return names.NameOf(instruction); };
-  // Collectives that are added have channels above those of the input.
+  // Collectives that are added get channel ids above those of the input.
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
       spmd.channel = std::max(spmd.channel, instruction->attrs().channel_id());

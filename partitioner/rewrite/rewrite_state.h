@@ -24,7 +24,7 @@ struct RewriteState {
                const DecidedOps* decided, LocalValueHook hook, Module* out);
   RewriteState(const RewriteState&) = delete;  // Its parts refer to each other.
 
-  // The global program, prepared; and the shardings that its values are to have.
+  // The prepared global program, and the shardings planned for its tensors.
   const PreparedProgram& program;
   const Module& module;
   const FlowGraph& graph;
@@ -33,7 +33,8 @@ struct RewriteState {
   const ShardingPlan& plan;
   const ProgramNames names;
 
-  // Slices that nobody needs, since all that use them read the array behind them (../ops/read_through.h).
+  // Slices that are not computed, since all their users read the sliced array instead
+  // (../ops/read_through.h).
   const absl::flat_hash_set<const Instruction*> read_through;
 
   // The program of one partition.
@@ -41,12 +42,12 @@ struct RewriteState {
   SpmdModule spmd;
   ComputationCopies copies;
 
-  // Where values lie, and how ops are computed.
+  // The shardings that values have, and how ops are computed.
   ReplicationLog replications;
   ShardedValues values;
   PartialSums partial_sums;
   OpDecider decider;
-  DecidedOps decisions;  // How ops were computed.
+  DecidedOps decisions;  // The decisions made so far.
 
   std::function<Computation*(const Computation*)> copy_computation() {
     return [this](const Computation* computation) { return copies.CopyOf(computation); };

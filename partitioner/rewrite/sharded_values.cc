@@ -169,7 +169,7 @@ ShardedValues::Fetched ShardedValues::Reshard(SpmdBuilder& b, int tensor, const 
   for (Version version : values_[tensor].versions) {
     if (wanted.partial & ~version.sharding.partial) continue;
     if (version.sharding.manual != wanted.manual) {
-      // A value that is equal on all devices of the manual axes is a local value without a move.
+      // A value that is replicated over the manual axes is local to them as it is.
       const AxisSet added = wanted.manual & ~version.sharding.manual;
       if ((version.sharding.manual & ~wanted.manual) != 0 || (version.sharding.DimAxes() & added) != 0)
         continue;

@@ -1,12 +1,12 @@
-// The values of the global program while it is rewritten, each in every sharding in which it was needed.
+// The values of the global program during rewriting, each in every sharding in which it was needed.
 //
-// A value is a tensor of the flow graph. Where it is computed it is added in the sharding it has there; whoever needs
-// it in another one fetches it, by the cheapest plan from any of its versions, and finds it there the next time.
-// Constants, iotas, broadcasts of what every device has, and what is computed of these alone (free_values.h) are rematerialized in
-// each sharding that is wanted, without communication.
+// A value is a tensor of the flow graph. Its producer adds it in the sharding it was computed in. A user that
+// needs another sharding fetches it: the cheapest plan from any of its versions makes a new version, which
+// later users share. Constants, iotas, broadcasts of replicated values, and values computed from these alone
+// (free_values.h) are rematerialized in each sharding that is needed, without communication.
 //
-// Example: h is added in [{a}, {}]. Two users fetch it in [{}, {}]: the first all-gathers it, the second takes the
-// version that is there then.
+// Example: h is added in [{a}, {}]. Two users fetch it in [{}, {}]: the first fetch all-gathers it, the
+// second takes the version that the first one made.
 #ifndef TOROID_PARTITIONER_REWRITE_SHARDED_VALUES_H_
 #define TOROID_PARTITIONER_REWRITE_SHARDED_VALUES_H_
 
@@ -31,45 +31,47 @@ class ShardedValues {
     Sharding sharding;
     Instruction* local;
   };
-  // The result of a fetch: the local value, and the axes over which an array had to be gathered to replicate it.
+  // The result of a fetch: the local value, and the axes over which an array was all-gathered if that
+  // replicated it.
   struct Fetched {
     Instruction* local = nullptr;
     AxisSet gathered = 0;
   };
 
-  // The copy of a computation of the global program in the output module.
+  // Returns the copy, in the output module, of a computation of the global program.
   using CopyComputation = std::function<Computation*(const Computation*)>;
 
-  // All but the functions, of which `hook` may be empty, are to outlive this. `log` takes reshardings that exceed the memory of
-  // their ends.
+  // The arguments must outlive this object, except the two functions; `hook` may be empty. `log` gets the
+  // reshardings that exceed the memory bound.
   ShardedValues(const PreparedProgram& program, const ShardingPlan& plan, const ProgramNames& names,
                 LocalValueHook hook, CopyComputation copy_computation, ReplicationLog* log);
 
-  // The tensor on every device, and as the plan has it; manual axes included.
+  // The sharding that replicates the tensor, and the plan's sharding of it; both with its manual axes.
   Sharding Replicated(int tensor) const;
   Sharding Planned(int tensor) const;
 
-  // A value that is there as it stands.
+  // Adds a version, without calling the hook.
   void Add(int tensor, const Sharding& sharding, Instruction* local);
-  // An array that was just made with `b`: the hook sees it first.
+  // Adds a version that was just computed with `b`; calls the hook first. Returns the local value to use.
   Instruction* AddMade(SpmdBuilder& b, int tensor, const Sharding& sharding, Instruction* local);
-  // `producer`, of the global program, is to be rematerialized wherever the tensor is wanted.
+  // Makes the tensor one that is rematerialized, by `producer` of the global program, in each sharding that
+  // is needed.
   void AddRematerializable(int tensor, const Instruction* producer);
-  // `to` is what `from` is.
+  // Gives `to` the versions and the producer of `from`.
   void Alias(int from, int to);
-  // `to` can be rematerialized if `from` can.
+  // If `from` can be rematerialized, `to` can be too, by the same producer.
   void TakeProducer(int from, int to);
-  // Drops what is known of a tensor: it is defined anew, in another computation.
+  // Drops the versions and the producer of a tensor, since another computation defines it anew.
   void Forget(int tensor);
 
   absl::Span<const Version> versions(int tensor) const { return values_[tensor].versions; }
   bool IsRematerializable(int tensor) const { return values_[tensor].producer != nullptr; }
-  // True if no version is complete: all are sums, maxima, ... over devices still to be reduced.
+  // True if the tensor has versions and all are partial: sums, maxima, ... still to be reduced over devices.
   bool IsPartial(int tensor) const;
 
-  // The tensor in a sharding, for `consumer` of the global program; `name` is what reports call that, if its own name
-  // is not it. Requires that it was added or can be rematerialized, and that `wanted` is partial only over axes over
-  // which some version is.
+  // The tensor in the sharding `wanted`, for `consumer` of the global program. `name`, if not empty, is the
+  // consumer's name in causes. Requires: the tensor was added or can be rematerialized, and some version is
+  // partial over all axes over which `wanted` is.
   Fetched Fetch(SpmdBuilder& b, int tensor, const Sharding& wanted, const Instruction& consumer,
                 const std::string& name = "");
   Instruction* Get(SpmdBuilder& b, int tensor, const Sharding& wanted, const Instruction& consumer,
@@ -83,11 +85,13 @@ class ShardedValues {
     const Instruction* producer = nullptr;  // If it can be rematerialized.
   };
 
-  // Null if it cannot be made so: a constant of different elements, cut.
+  // Computes the tensor in the sharding `wanted`; null if its producer cannot: a constant whose elements
+  // differ has no shards.
   Instruction* Rematerialize(SpmdBuilder& b, int tensor, const Sharding& wanted, AxisSet* gathered);
-  // The op in the sharding of its result, none of its reductions cut; null if that cuts what the op cannot.
+  // Computes the op with its result in the sharding `wanted`, cutting no reduction; null if the op cannot be
+  // cut so.
   Instruction* ComputeAnew(SpmdBuilder& b, const FlowOp& op, const Sharding& wanted, AxisSet* gathered);
-  // Reshards the version from which that is cheapest to `wanted`.
+  // Reshards a version to `wanted`: the one with the cheapest plan.
   Fetched Reshard(SpmdBuilder& b, int tensor, const Sharding& wanted, const Instruction& consumer,
                   const std::string& name);
 

@@ -9,8 +9,8 @@
 namespace toroid {
 namespace {
 
-// The value that other devices hold for a result of one device: the value that adding leaves others unchanged by,
-// to the bit. -0 + -0 is -0, where 0 + -0 is not.
+// The value that the other devices hold for a result of one device. Adding it leaves every value unchanged to
+// the bit: for floats it is -0, since 0 + -0 is 0.
 Literal Absent(PrimitiveType type) {
   return VisitArrayType(
       type,

@@ -1,4 +1,5 @@
-// Ops that do more than compute: a print, a callback, an infeed or outfeed of one device or of cut data.
+// Rewrites ops with side effects: a print, a callback, an infeed or outfeed on one device, an outfeed of cut
+// data.
 #ifndef TOROID_PARTITIONER_REWRITE_SIDE_EFFECT_REWRITER_H_
 #define TOROID_PARTITIONER_REWRITE_SIDE_EFFECT_REWRITER_H_
 
@@ -12,19 +13,19 @@ class SideEffectRewriter {
  public:
   SideEffectRewriter(RewriteState* state, OpRewriter* ops) : state_(*state), ops_(*ops) {}
 
-  // An op that belongs to one device. The devices agree on the operands, one of them runs the op, and what it gives is
-  // partial over all of them:
-  //   conditional(partition-id = device, operands, operands), true: the op; false: absent results
+  // Rewrites an op that one device runs. The operands are replicated; the result is partial over all devices,
+  // with neutral elements on those that do not run the op:
+  //   conditional(partition-id = device, operands, operands), true: the op; false: neutral elements
   // Errors: kUnimplemented for a result that is neither array nor token.
   absl::Status RewriteOnDevice(SpmdBuilder& b, const Instruction& instruction, int64_t device);
 
-  // An outfeed whose data lie in the shardings `data`, one per leaf: every device feeds its tiles.
-  // Errors: kUnimplemented for tiles of unequal size.
+  // Rewrites an outfeed of data in the shardings `data`, one per leaf: every device feeds its tiles.
+  // Errors: kUnimplemented for tiles of unequal size and for partial data.
   absl::Status RewriteOutfeed(SpmdBuilder& b, const Instruction& instruction,
                               absl::Span<const Sharding> data);
 
  private:
-  // The branch of the device that runs the op, and that of the others.
+  // The branch of the device that runs the op, and the branch of the others.
   Computation* BranchOnDevice(const Instruction& instruction, const Shape& operands);
   Computation* BranchElsewhere(const Instruction& instruction, const Shape& operands);
 
