@@ -13,7 +13,7 @@
 namespace toroid {
 namespace {
 
-// Puts the sharding of every array on its instruction, for looking at.
+// Sets the sharding of every array on its instruction, for dumps.
 void ShowShardings(const FlowGraph& graph, const Mesh& mesh, const std::vector<Sharding>& targets,
                    Module* module) {
   for (const auto& computation : module->computations()) {
@@ -27,7 +27,7 @@ void ShowShardings(const FlowGraph& graph, const Mesh& mesh, const std::vector<S
   }
 }
 
-// Tensors of the entry's parameters.
+// The tensors of the entry's parameters.
 std::vector<int> ParameterLeaves(const Module& module, const FlowGraph& graph) {
   std::vector<int> leaves;
   for (const Instruction* parameter : module.entry()->parameters()) {

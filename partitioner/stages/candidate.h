@@ -1,4 +1,4 @@
-// One way to partition a program, written out to be compared with others.
+// A candidate: one way to partition a program, written as a module so that it can be compared with others.
 #ifndef TOROID_PARTITIONER_STAGES_CANDIDATE_H_
 #define TOROID_PARTITIONER_STAGES_CANDIDATE_H_
 
@@ -11,27 +11,29 @@
 
 namespace toroid {
 
-// A partitioned program and what it was made by.
+// A partitioned program, and the plan, policy and decisions that it was written by.
 struct Candidate {
   Partitioned partitioned;
   ShardingPlan plan;
   const AssignmentPolicy* policy = nullptr;
-  DecidedOps decisions;  // How its ops were computed,
-  DecidedOps decided;    // and what of that a search has found.
+  DecidedOps decisions;  // The decisions for all its ops.
+  DecidedOps decided;    // The decisions that a search made.
 };
 
-// Tensors that the caller sees: parameters and outputs.
+// The tensors that the caller of the program sees: parameters and outputs.
 std::vector<int> BoundaryTensors(const Module& module, const FlowGraph& graph);
-// The same, by tensor.
+// By tensor: whether it is one of BoundaryTensors.
 std::vector<bool> AtBoundary(const PreparedProgram& program);
 
+// True if the caller of the partitioner observes or verifies the program between phases.
 bool IsLookedAt(const PartitionOptions& options);
 const AssignmentPolicy& PolicyOf(const PartitionOptions& options);
 
-// Propagation and the phases behind it.
+// Propagates shardings, then does what RewriteUnder does.
 absl::StatusOr<Candidate> Rewrite(const PreparedProgram& program, const PartitionOptions& options);
 
-// The phases behind propagation: ops are computed as `decided` says, if that is not null, others by the policy.
+// Rewrites the program under a plan and runs the passes over the result. The ops in `decided`, if that is not
+// null, are computed as it says, all others by the policy.
 absl::StatusOr<Candidate> RewriteUnder(const PreparedProgram& program, const PartitionOptions& options,
                                        ShardingPlan plan, const AssignmentPolicy& policy,
                                        const DecidedOps* decided = nullptr);

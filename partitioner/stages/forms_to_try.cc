@@ -8,8 +8,10 @@
 namespace toroid {
 namespace {
 
+// True if a reshape of `from` to `to` merges a cut dimension of `from` into a dimension of `to` that begins
+// before it.
 bool MergesCutDim(const Shape& from, const Shape& to, const Sharding& sharding) {
-  absl::flat_hash_set<int64_t> begins;  // Of the result's dimensions, in rows of how many blocks.
+  absl::flat_hash_set<int64_t> begins;  // For each dimension of `to`: the product of the sizes before it.
   int64_t blocks = 1;
   for (const int64_t n : to.dims()) {
     begins.insert(blocks);

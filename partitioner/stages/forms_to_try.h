@@ -1,4 +1,5 @@
-// Other forms of a program that might send less: those in which what moves data for the order of elements alone is gone or behind.
+// Equivalent forms of a program that may communicate less: reshapes or reversals, which only reorder
+// elements, are removed or delayed.
 #ifndef TOROID_PARTITIONER_STAGES_FORMS_TO_TRY_H_
 #define TOROID_PARTITIONER_STAGES_FORMS_TO_TRY_H_
 
@@ -8,8 +9,9 @@
 
 namespace toroid {
 
-// kUnmergedDims: the plan cuts the operand of some reshape along a dimension that is merged into one which begins before it, as
-// columns of f32[12,64] to f32[768]. kLateReversals: it cuts the operand of some reversal along a dimension that is reversed.
+// kUnmergedDims if the plan cuts the operand of a reshape along a dimension that is merged into the one
+// before it, as the columns of f32[12,64] in a reshape to f32[768]. kLateReversals if it cuts the operand of
+// a reverse along a dimension that is reversed.
 std::vector<ProgramForm> FormsToTry(const FlowGraph& graph, const ShardingPlan& plan);
 
 }  // namespace toroid

@@ -17,26 +17,26 @@ namespace toroid {
 absl::Span<const NamedPass> LocalPasses() {
   constexpr bool kChangesWhatIsSent = true;
   static constexpr NamedPass kPasses[] = {
-      // Drops what nothing needs, collectives too.
+      // Removes dead instructions, collectives too.
       {"dead_code", MakePass<DcePass>, nullptr, kChangesWhatIsSent},
-      // Merges instructions that compute the same.
+      // Merges instructions that compute the same value.
       {"duplicates", MakePass<DuplicatesPass>, nullptr, kChangesWhatIsSent},
-      // Moves collectives out of loops; arrays of at most so many bytes are held meanwhile.
+      // Moves collectives out of loops. Number: the most bytes of results that are then held during a loop.
       {"loop_collectives", MakePass<LoopCollectivesPass>, MakePassWith<LoopCollectivesPass>,
        kChangesWhatIsSent},
-      // Turns all-reduces of which every device reads its own part into reduce-scatters.
+      // Turns an all-reduce of whose result each device reads only its own part into a reduce-scatter.
       {"reduce_scatter", MakePass<ReduceScatterPass>, nullptr, kChangesWhatIsSent},
-      // Carries arrays without their dimensions of one element.
+      // Removes dimensions of one element from arrays.
       {"unit_dimensions", MakePass<UnitDimensionsPass>},
-      // Makes one op of two that move or choose elements one after the other.
+      // Merges two ops that move or select elements, one after the other, into one op.
       {"merge_movement", MakePass<MergeMovementPass>},
-      // Puts collectives of one kind into one, of at most so many bytes.
+      // Merges collectives of one kind. Number: the most bytes of a merged collective.
       {"merge_collectives", MakePass<MergeCollectivesPass>, MakePassWith<MergeCollectivesPass>},
-      // Exchanges the sides of products that are transposed back.
+      // Swaps the operands of dots whose results are transposed.
       {"product_order", MakePass<ProductOrderPass>, nullptr, kChangesWhatIsSent},
-      // Writes why collectives are there; behind it they cannot be merged.
+      // Writes the causes of collectives as attributes. Collectives cannot be merged after it.
       {"causes", MakePass<CausesPass>},
-      // Cuts collectives into a start and a done.
+      // Splits collectives into a start and a done.
       {"async_collectives", MakePass<AsyncCollectivesPass>},
   };
   return kPasses;

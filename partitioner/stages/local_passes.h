@@ -1,6 +1,7 @@
 // The passes over the program of one partition, by name.
 //
-// PartitionOptions::passes lists those that run, and in which order. To add one: its row here (docs/adding_a_pass.md).
+// PartitionOptions::passes lists the passes that run, in order. To add a pass, add its row to local_passes.cc
+// (docs/adding_a_pass.md).
 #ifndef TOROID_PARTITIONER_STAGES_LOCAL_PASSES_H_
 #define TOROID_PARTITIONER_STAGES_LOCAL_PASSES_H_
 
@@ -14,7 +15,7 @@ namespace toroid {
 
 absl::Span<const NamedPass> LocalPasses();
 
-// DefaultPasses() without those that change no collective, for candidates that are only compared.
+// The passes of DefaultPasses() that may change collectives, for candidates that are only compared.
 std::vector<std::string> DefaultPassesThatChangeWhatIsSent();
 
 }  // namespace toroid

@@ -17,8 +17,8 @@ struct Partitioned {
   std::unique_ptr<Module> module;
   int64_t num_partitions = 1;
   std::vector<FullReplication> full_replications;
-  std::string made_up_axes;        // Of a module that names none: those of the causes.
-  std::vector<PassReport> passes;  // Those before propagation and those behind the rewriting, in order.
+  std::string made_up_axes;        // Mesh axes that causes name if the module names none: "a4, b2".
+  std::vector<PassReport> passes;  // The passes before propagation and after rewriting, in order.
   double propagate_seconds = 0;
   double partition_seconds = 0;
   double optimize_seconds = 0;

@@ -23,7 +23,7 @@ void RecordDevices(int64_t n, Module* local) {
   assignment->set_computation_count(static_cast<int32_t>(n));
 }
 
-// The sharding of a tensor as the caller knows it.
+// The sharding of a tensor in the caller's device order.
 void RecordSharding(const PreparedProgram& program, const ShardingPlan& plan, int tensor,
                     xla::OpSharding* out) {
   const std::optional<Annotation>& annotation = program.annotations.tensor[tensor];
@@ -54,7 +54,7 @@ void DropShardyAttributes(Module* module, Instruction* parameter) {
   parameter->set_frontend_attributes(module->New(kept));
 }
 
-// A result shares its argument's memory where they are still alike.
+// Keeps the aliases whose result and argument still have compatible shapes.
 void KeepAliases(const xla::HloModuleProto& global, Module* local) {
   for (const auto& entry : global.input_output_alias().entries()) {
     const Shape* result = &local->entry()->root()->shape();

@@ -1,4 +1,5 @@
-// The record that tells callers of a partitioned program how to cut arguments and put results together.
+// Writes the record that tells callers of a partitioned program how to cut arguments and put results
+// together.
 #ifndef TOROID_PARTITIONER_STAGES_RECORD_PARTITIONING_H_
 #define TOROID_PARTITIONER_STAGES_RECORD_PARTITIONING_H_
 
@@ -7,9 +8,10 @@
 
 namespace toroid {
 
-// Writes the shardings of parameters and outputs (hlo/ir/spmd_record.h), the number of partitions, the local program's
-// shapes, and which results share the memory of arguments: those whose local shapes are still alike. What the global
-// module says beside that is kept, but for attributes of Shardy, which mean nothing any more.
+// Writes the shardings of parameters and outputs (hlo/ir/spmd_record.h), the number of partitions, the local
+// program's shapes, and the aliases of the global module whose result and argument still have compatible
+// local shapes. Also copies the stack frames, buffer donors and frontend attributes of the global module,
+// except attributes of Shardy, which do not apply to the local program.
 void RecordPartitioning(const PreparedProgram& program, const ShardingPlan& plan, Module* local);
 
 }  // namespace toroid

@@ -14,7 +14,8 @@
 namespace toroid {
 namespace {
 
-// Pairs of source and target in all permutes of a module: on many devices, what it takes longest to write.
+// The number of source-target pairs that the permutes of a module list. On many devices, writing them takes
+// longest.
 int64_t PermutedPairs(const Module& module) {
   int64_t pairs = 0;
   for (const auto& computation : module.computations()) {
@@ -27,21 +28,22 @@ int64_t PermutedPairs(const Module& module) {
 // Writing this many pairs of a permute takes about as long as writing an instruction.
 constexpr int64_t kPairsOfAnInstruction = 64;
 
-// Choices looked at to compute ops together, for each instruction that may be searched.
+// Choices that SearchFrontier may consider for each of PartitionOptions::searched_instructions.
 constexpr int64_t kStepsPerInstruction = 5;
 
-// Moves looked at for the reshardings of a search, some 0.1 s.
+// Moves that a search may consider to plan reshardings. They take some 0.1 s.
 constexpr int64_t kSearchedPlanSteps = 200000;
 
-// Up to 128 KiB of extra peak memory, or of extra bytes written, are ignored: a TPU v3 core writes them in 0.25 us, less
-// than the start-up time of an op.
+// Up to 128 KiB of extra peak memory, or of extra bytes written, are ignored: a TPU v3 core writes them in
+// 0.25 us, less than the start-up time of an op.
 constexpr double kIgnoredBytes = 1 << 17;
-// A candidate with more collectives than the best one must send at most 90 % of its bytes; a candidate that computes more ops
-// on whole arrays, or splits an axis that the program uses whole, at most 75 %.
+// A candidate with more collectives than the best one must send at most 90 % of its bytes; a candidate that
+// computes more ops on whole arrays, or splits an axis that the program uses whole, at most 75 %.
 constexpr double kMaxSentWithMoreCollectives = 0.9, kMaxSentWithMoreReplication = 0.75;
-// Most parts of a found change that are tried one by one where all of them together are no improvement.
+// If a change that SearchFrontier found is no improvement as a whole, at most this many parts of it are tried
+// one by one.
 constexpr int64_t kMostParts = 12;
-// Up to this many axes of prime size are also tried one by one.
+// In a mesh of at most this many prime-sized axes, a search also lets each axis cut factors by itself.
 constexpr int kFewAxes = 3;
 
 // The best program so far, which a candidate has to improve on.
@@ -51,10 +53,12 @@ class Judge {
     peak_bytes_ = 1.05 * static_cast<double>(ComputePeakMemory(module).bytes) + kIgnoredBytes;
   }
 
-  // True if a program sends less or computes less than the best one so far, and neither more; it is then the best one. It may
-  // send at most so much of what that sends, and much less if it repeats work on whole arrays (`replicates`: more of its ops are
-  // computed on such, which counts where they write more in all). To gather what can be cut, and so to repeat work that is no
-  // contraction, is no way to send less, unless it is little.
+  // True if a program sends less or computes less than the best one so far, and neither more; it then becomes
+  // the best one. It may send at most `most` times the bytes of the best one; less if it has more
+  // collectives, or if it computes more ops on whole arrays (`replicates`) and writes more bytes in all.
+  // Repeated work that is no contraction shows as additional bytes written: the time to write and read them
+  // must not exceed the time saved in sending. Peak memory may not grow over the first program's by more than
+  // 5 % and kIgnoredBytes.
   bool Improves(const Module& module, bool replicates, double most) {
     const WholeRun now = WorkOfWholeRun(module);
     if (replicates && now.made_bytes > best_.made_bytes) most = std::min(most, kMaxSentWithMoreReplication);
@@ -76,8 +80,8 @@ class Judge {
   bool improved_ = false;
 };
 
-// Parameters and outputs keep the shardings of the first plan. Otherwise a search would save bytes by leaving outputs in
-// shardings that the caller has to reshard.
+// Parameters and outputs keep the shardings of the first plan. Otherwise a search would save bytes by leaving
+// outputs in shardings that the caller has to reshard.
 void FixBoundary(const ShardingPlan& plan, PreparedProgram* program) {
   for (const int t : BoundaryTensors(*program->flat, *program->graph)) {
     std::optional<Annotation>& annotation = program->annotations.tensor[t];
@@ -150,7 +154,7 @@ absl::Status SearchCandidates(const PartitionOptions& options, PreparedProgram* 
     };
     RETURN_IF_ERROR(take(*decided));
     if (!taken) {
-      // Perhaps some of it pays by itself.
+      // A part of the change may be an improvement by itself.
       const std::vector<DecidedOps> parts = ChangedParts(*program->graph, now.decisions, *decided);
       const size_t most =
           std::min<size_t>(parts.size(), std::min<int64_t>(kMostParts, neighbours.max_programs));

@@ -1,4 +1,4 @@
-// Searches for programs that send or compute less than the one that the ops by themselves make.
+// Searches for programs that send or compute less than the one in which each op is decided alone.
 #ifndef TOROID_PARTITIONER_STAGES_SEARCH_H_
 #define TOROID_PARTITIONER_STAGES_SEARCH_H_
 
@@ -6,8 +6,9 @@
 
 namespace toroid {
 
-// Looks for a plan, and for ways to compute all ops together, under which the program sends less or computes less, and
-// neither more.
+// Searches for a plan of shardings, and for decisions of many ops together, under which the program sends
+// less or computes less than `*best`, and neither more. Replaces `*best` if it finds one. Changes the
+// annotations of `program`.
 absl::Status SearchCandidates(const PartitionOptions& options, PreparedProgram* program, Candidate* best);
 
 }  // namespace toroid

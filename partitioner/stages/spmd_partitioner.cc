@@ -14,7 +14,8 @@
 namespace toroid {
 namespace {
 
-// Parameters and outputs of which nobody said how they lie, and that propagation cuts into unequal parts.
+// The parameters and outputs that propagation cuts unevenly in a dimension for which no annotation asks for
+// that cut.
 std::vector<int> UnevenByChance(const Module& flat, const FlowGraph& graph, const Annotations& annotations,
                                 const std::vector<Sharding>& targets) {
   std::vector<int> uneven;
@@ -33,9 +34,10 @@ std::vector<int> UnevenByChance(const Module& flat, const FlowGraph& graph, cons
 
 WholeRun WorkOf(const Candidate& candidate) { return WorkOfWholeRun(*candidate.partitioned.module); }
 
-// Callers cannot always take arrays in unequal parts: where propagation would cut one so that nobody asked to
-// cut, the program is partitioned again with even cuts alone there, and that one counts if it costs no more: for
-// all such arrays, or else for outputs or parameters alone.
+// Callers cannot always take tiles of unequal size. So if propagation cuts parameters or outputs unevenly
+// (UnevenByChance), this partitions the program again with these arrays cut evenly or not at all: first all
+// of them, then the outputs alone, then the parameters alone. The first such candidate that costs no more
+// than `*best` replaces it.
 absl::Status TryEvenCuts(const PartitionOptions& options, PreparedProgram* program, Candidate* best) {
   const FlowGraph& graph = *program->graph;
   Annotations* annotations = &program->annotations;
@@ -67,13 +69,13 @@ absl::Status TryEvenCuts(const PartitionOptions& options, PreparedProgram* progr
 // Programs of at most this many instructions are searched: candidates are written and compared.
 constexpr int64_t kFewInstructions = 4096;
 
-// A candidate may send or compute up to 9 % more than the best program if the product of bytes and flops falls. Neither has a
-// fixed price in the other: programs are often tried with small arrays, where bytes dominate, and used with large ones, where
-// flops do.
+// A candidate may send or compute up to 9 % more than the best program if the product of bytes and flops
+// falls. Neither has a fixed price in the other: programs are often tried with small arrays, where bytes
+// dominate, and used with large ones, where flops do.
 constexpr double kMaxGrowth = 1.09;
 
-// `usual_bytes`: bytes that the first plan sends if every op is decided alone. While a candidate sends no more than that, a
-// flop saved outweighs a byte sent.
+// `usual_bytes`: bytes that the first plan sends if every op is decided alone. While a candidate sends no
+// more than that, a flop saved outweighs a byte sent.
 bool Pays(const Candidate& candidate, const Candidate& best, double usual_bytes) {
   const WholeRun now = WorkOf(candidate), run = WorkOf(best);
   if (now.CostsLessThan(run)) return true;
@@ -84,8 +86,8 @@ bool Pays(const Candidate& candidate, const Candidate& best, double usual_bytes)
   return now.sent_bytes <= usual_bytes && sent * flops * flops * flops < 1;
 }
 
-// The program with contractions cut over idle axes: the best that pays at little more, and the best that does at more, if that
-// is another one.
+// Candidates with contractions cut over idle axes: the best one that pays without sending over 9 % more
+// bytes, and, if it is another one, the best one that pays while it sends up to `usual_bytes`.
 absl::StatusOr<std::vector<Candidate>> TryIdleAxes(const PreparedProgram& program,
                                                    const PartitionOptions& options, const Candidate& best,
                                                    double usual_bytes) {
@@ -111,8 +113,8 @@ absl::StatusOr<std::vector<Candidate>> TryIdleAxes(const PreparedProgram& progra
   return paying;
 }
 
-// Searches from what was found, and from the same with contractions cut over idle axes: what is worse before a search may be
-// better behind it.
+// Searches from `*best`, and from candidates with contractions cut over idle axes: a candidate that is worse
+// before its search may be better after it.
 absl::Status Search(const PartitionOptions& options, double usual_bytes, PreparedProgram* program,
                     Candidate* best) {
   ASSIGN_OR_RETURN(std::vector<Candidate> others, TryIdleAxes(*program, options, *best, usual_bytes));
@@ -138,12 +140,12 @@ struct Found {
   std::unique_ptr<PreparedProgram> program;
   Candidate best;
   ProgramForm form = ProgramForm::kAsGiven;
-  std::vector<ProgramForm> forms;  // Others to try.
+  std::vector<ProgramForm> forms;  // Other forms to try.
   double usual_bytes = 0;
   double propagate_seconds = 0;
 };
 
-// The best of what is tried.
+// Partitions the program, again with even cuts, and searches from there; returns the best candidate.
 absl::StatusOr<Found> FindBest(std::unique_ptr<PreparedProgram> program, const PartitionOptions& options) {
   Found found;
   ASSIGN_OR_RETURN(found.best, Rewrite(*program, options));
@@ -173,7 +175,7 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
   ASSIGN_OR_RETURN(Found found, FindBest(std::move(program), silent));
   propagate_seconds += found.propagate_seconds;
   const std::vector<ProgramForm> forms = found.forms;
-  const double usual_bytes = found.usual_bytes;  // Of the program as it is given.
+  const double usual_bytes = found.usual_bytes;  // Of the form as given.
   for (const ProgramForm form : forms) {
     ASSIGN_OR_RETURN(program, PrepareProgram(module, silent, given, form));
     ASSIGN_OR_RETURN(Found other, FindBest(std::move(program), silent));
@@ -188,7 +190,7 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
     }
     ASSIGN_OR_RETURN(best, RewriteUnder(*found.program, options, best.plan, *best.policy, &best.decided));
   }
-  // The time of candidates that were not taken counts as well.
+  // Includes the time spent on candidates that were not taken.
   Partitioned result = std::move(best.partitioned);
   result.propagate_seconds = propagate_seconds;
   result.partition_seconds = start.Seconds() - propagate_seconds - result.optimize_seconds;

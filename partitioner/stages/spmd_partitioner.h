@@ -1,14 +1,15 @@
 // Partitioning: a global program with shardings becomes the program of one partition.
 //
-// Phases: passes prepare the program (calls are inlined), annotations of either dialect are read, shardings are
-// propagated to every tensor, every op is rewritten for one partition, and passes over that program follow
-// (local_passes.h). `--dump_dir` writes the program after each of them.
+// Phases: passes prepare the program (they inline calls), annotations of either dialect are read, shardings
+// are propagated to every tensor, every op is rewritten for one partition, and passes run over the resulting
+// program (local_passes.h). `--dump_dir` writes the program after each of them.
 //
-// Rewriting is generic over sharding rules. For each op the cheapest assignment of axes to factors is chosen;
-// its operands are resharded to it by the cheapest plans from wherever they already are (a value is kept in
-// every sharding it was once resharded to); the result stays in the sharding it was computed in, partial sums
-// included, until a consumer needs another. Ops linear in a partial operand pass it on when that costs no
-// more. Programs that are not too large are then searched for ways to compute all ops together that send less (../search).
+// Rewriting is generic over sharding rules. For each op the cheapest assignment of axes to factors is chosen.
+// Its operands are resharded for it by the cheapest plans from the shardings they already have (a value is
+// kept in every sharding it was once resharded to). The result keeps the sharding it was computed in, partial
+// sums included, until a consumer needs another. An op that is linear in a partial operand passes it on if
+// that costs no more. For programs that are not too large, a search then looks for decisions of many ops
+// together that send less (../search).
 #ifndef TOROID_PARTITIONER_STAGES_SPMD_PARTITIONER_H_
 #define TOROID_PARTITIONER_STAGES_SPMD_PARTITIONER_H_
 
@@ -25,7 +26,8 @@
 
 namespace toroid {
 
-// `given`: the instructions of the module whose sharding was given from outside (given_shardings.h).
+// Returns the program of one partition. `given`: the instructions of the module whose sharding was given from
+// outside (given_shardings.h).
 // Errors: kInvalidArgument "computation/instruction: ..." for contradictory shardings; kUnimplemented for
 // manual regions under a device order.
 absl::StatusOr<Partitioned> PartitionModule(const Module& module, const PartitionOptions& options,
