@@ -1,4 +1,4 @@
-// hlo-partition: a global HLO program with shardings becomes the program of one partition.
+// hlo-partition: turns a global HLO program with shardings into the program of one partition.
 #include <map>
 #include <memory>
 #include <string>
@@ -36,7 +36,7 @@ absl::Status CheckOnDevices(const toroid::PartitionCommand& command, toroid::Hlo
   run.partition = [&](const toroid::Module& module,
                       int64_t num_partitions) -> absl::StatusOr<std::shared_ptr<const toroid::Module>> {
     ASSIGN_OR_RETURN(const toroid::Module* partitioned, partition(module, num_partitions));
-    // It belongs to the command.
+    // A pointer that owns nothing: the command owns the module.
     return std::shared_ptr<const toroid::Module>(std::shared_ptr<void>(), partitioned);
   };
   return toroid::RunHloFile(run, file);

@@ -20,7 +20,7 @@ bool IsCut(const xla::OpSharding& sharding) {
          sharding.type() == xla::OpSharding::UNREDUCED || sharding.has_named_sharding();
 }
 
-// Some compiler has worked on it.
+// True if the module looks like the output of a compiler.
 bool IsOptimized(const Module& module) {
   if (module.config().is_scheduled) return true;
   for (const auto& computation : module.computations()) {
@@ -41,7 +41,7 @@ const Instruction* LargestParameter(const Module& module) {
   return largest;
 }
 
-// The largest dimension that n divides; of all, where it divides none.
+// The largest dimension that n divides, and true; if n divides none, the largest dimension, and false.
 std::pair<int, bool> DimensionToCut(const Shape& shape, int64_t n) {
   int best = -1, largest = 0;
   for (int d = 0; d < shape.rank(); ++d) {
@@ -52,7 +52,7 @@ std::pair<int, bool> DimensionToCut(const Shape& shape, int64_t n) {
   return {best < 0 ? largest : best, best >= 0};
 }
 
-// As one word of a shell.
+// Quotes `text` as one word for a shell.
 std::string Quoted(const std::string& text) {
   if (!absl::StrContains(text, "'")) return absl::StrCat("'", text, "'");
   return absl::StrCat("\"", text, "\"");

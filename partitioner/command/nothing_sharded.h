@@ -1,4 +1,4 @@
-// A module in which nothing is sharded, and how its reader may begin.
+// Recognizes programs in which nothing is sharded, and tells the user how to begin.
 #ifndef TOROID_PARTITIONER_COMMAND_NOTHING_SHARDED_H_
 #define TOROID_PARTITIONER_COMMAND_NOTHING_SHARDED_H_
 
@@ -9,11 +9,12 @@
 
 namespace toroid {
 
-// True if every device of a partitioned program holds all arguments and results, replicated, and sends nothing.
+// True if all parameters and results of a partitioned program are replicated, and it has no collectives.
 bool IsNothingCut(const Module& partitioned);
 
-// "nothing is sharded, so ...; for example: --num_partitions=8 --shard 'w1={devices=[1,8]<=[8]}'": the largest
-// parameter of the global module, cut in its largest dimension. `num_devices`: 0 for any number.
+// "nothing is sharded, so ...; give a sharding, for example --num_partitions=8 --shard
+// 'w1={devices=[1,8]<=[8]}'". The example cuts the largest parameter of the global module in its largest
+// dimension that the number of devices divides. `num_devices`: 0 for any number.
 std::string NothingShardedText(const Module& module, int64_t num_devices);
 
 }  // namespace toroid

@@ -40,22 +40,23 @@ absl::Status Dump(const std::string& folder, int number, absl::string_view phase
 struct Input {
   HloFile file;
   GivenShardings given;
-  PipelineOptions looking;  // At the module, after each phase and pass.
+  PipelineOptions looking;  // Dumps and verifies the module after each phase and pass.
 };
 
 PipelineOptions Looking(const PartitionCommand& command) {
   PipelineOptions options;
   options.verify = command.verify;
   if (command.dump_dir.empty()) return options;
-  const auto number = std::make_shared<int>(0);  // Copies of the options count on.
+  const auto number = std::make_shared<int>(0);  // Shared by all copies of the options.
   options.after_pass = [folder = command.dump_dir, number](absl::string_view phase, const Module& after) {
     return Dump(folder, (*number)++, phase, after);
   };
   return options;
 }
 
-// Choices op by op know neither what lowering combines nor what comes later, so that the machine's times do not always
-// win: the program that they make and the one made by bytes are both predicted.
+// The cost model whose program is predicted faster: the machine's, or the default one, which counts bytes.
+// Decisions about single ops know neither how lowering combines ops nor how later ops use their results, so
+// the machine's times do not always lead to the faster program.
 absl::StatusOr<const CostModel*> FasterCost(const PartitionCommand& command, const Module& module,
                                             const Input& input) {
   const CostModel* best = command.options.cost;
@@ -117,7 +118,7 @@ void PrintExplanation(const PartitionCommand& command, const Partitioned& partit
   }
 }
 
-// True if the module is the program of one partition and is asked for nothing but a report.
+// True if the module is the program of one partition and the command asks only for a report on it.
 bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
   return command.output.empty() && command.shardings.empty() && command.annotations.empty() &&
          command.dump_dir.empty() && (command.explain != Explain::kNothing || !command.stats.empty()) &&
@@ -136,7 +137,7 @@ absl::StatusOr<Partitioned> AsItIs(std::unique_ptr<Module> module) {
   return partitioned;
 }
 
-// Says how to begin with a module in which nothing is sharded.
+// If nothing is sharded, tells the user how to begin.
 void HintIfNothingIsSharded(const PartitionCommand& command, const Module& module,
                             const Partitioned& partitioned) {
   if (command.options.num_partitions == 1 || !IsNothingCut(*partitioned.module)) return;
@@ -155,7 +156,7 @@ absl::StatusOr<Input> ReadInputFile(const PartitionCommand& command) {
   return input;
 }
 
-// Runs and compares; what was partitioned for it is left in `partitioned`.
+// Runs command.check, if there is one, and leaves the program that it checked in `partitioned`.
 absl::Status Check(const PartitionCommand& command, Input& input, std::optional<Partitioned>* partitioned) {
   if (command.check == nullptr) return absl::OkStatus();
   return command.check(input.file, [&](const Module& module, int64_t) -> absl::StatusOr<const Module*> {

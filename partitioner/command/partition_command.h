@@ -14,20 +14,23 @@
 
 namespace toroid {
 
-// The output of --explain: nothing, rows that differ by numbers as one, or a row for every collective.
+// The output of --explain. kGrouped: rows that differ only by numbers are one; kFull: a row for every
+// collective.
 enum class Explain { kNothing, kGrouped, kFull };
 
-// Gives the program of one partition of the module that is read, for `num_partitions` devices (0: as the module says).
-// The result belongs to the command.
+// Returns the program of one partition of `module`, for `num_partitions` devices (0: as the module says). The
+// command owns the result.
 using PartitionOnce =
     std::function<absl::StatusOr<const Module*>(const Module& module, int64_t num_partitions)>;
 
-// Runs the program on simulated devices and compares it with the unpartitioned run of the file's module: --check. The
-// binary supplies it, since what runs programs is no part of the partitioner.
+// Implements --check: runs the partitioned program on simulated devices and compares it with the
+// unpartitioned run of the file's module. The binary supplies it, since the runtime is no part of the
+// partitioner.
 using CheckProgram = std::function<absl::Status(HloFile& file, const PartitionOnce& partition)>;
 
-// Predicts the program of one partition on the machine that --machine names. The binary supplies it, and the costs of the
-// same machine in `options.cost`, since machines are no part of the partitioner.
+// Predicts the times of the program of one partition on the machine that --machine names. The binary supplies
+// it, and the cost model of the same machine in `options.cost`, since the simulator is no part of the
+// partitioner.
 using PredictProgram = std::function<absl::StatusOr<PredictedTimes>(const Module& program)>;
 
 struct PartitionCommand {
@@ -35,19 +38,20 @@ struct PartitionCommand {
   std::string output;  // Empty: write no module.
   std::optional<Format> format;
   std::vector<std::string> shardings;  // NAME=SHARDING
-  std::string annotations;             // File of such lines; empty: none.
-  std::string stats;                   // File for the statistics, "-" standard output; empty: none.
+  std::string annotations;             // A file of such lines; empty: none.
+  std::string stats;                   // The file for the statistics, "-" for standard output; empty: none.
   Explain explain = Explain::kNothing;
-  CheckProgram check;      // Before anything is written; empty: no check.
-  PredictProgram predict;  // Likewise; empty: no machine.
+  CheckProgram check;      // Called before anything is written; empty: no check.
+  PredictProgram predict;  // Called before anything is written; empty: no machine.
   std::string dump_dir;    // Folder for the module after each phase and pass; empty: none.
-  bool verify = false;     // The verifier runs after each phase and pass.
+  bool verify = false;     // Verify the module after each phase and pass.
   PartitionOptions options;
 };
 
-// Reads the module, partitions it and writes it; with `predict`, partitions it under two cost models and takes the
-// faster program. A module that some partitioner has partitioned already is only reported on. Errors carry the file's
-// name.
+// Reads the module, partitions it, writes it and reports on it. With `predict`, partitions it under two cost
+// models and takes the program that is predicted faster. A module that is partitioned already is only
+// reported on.
+// Errors: those of reading, partitioning, checking and writing; they name the file.
 absl::Status RunPartitionCommand(const PartitionCommand& command);
 
 }  // namespace toroid

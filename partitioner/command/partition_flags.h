@@ -1,4 +1,4 @@
-// Flags that every command which partitions understands.
+// The flags that all commands that partition have in common.
 #ifndef TOROID_PARTITIONER_COMMAND_PARTITION_FLAGS_H_
 #define TOROID_PARTITIONER_COMMAND_PARTITION_FLAGS_H_
 
@@ -7,7 +7,8 @@
 
 namespace toroid {
 
-// Adds --num_partitions, --device_order=random:SEED and --poison_padding, which set `options`.
+// Adds the flags that set `options`: --num_partitions, --device_order=random:SEED, --search, --passes,
+// --windowed_einsum, --windowed_einsum_directions, --windowed_einsum_unroll and --poison_padding.
 void AddPartitionFlags(CLI::App& app, PartitionOptions* options);
 
 }  // namespace toroid

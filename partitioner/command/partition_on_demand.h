@@ -1,4 +1,4 @@
-// The program that hlo-run executes and hlo-simulate predicts for a module that may not be partitioned yet.
+// Partitions a module for hlo-run and hlo-simulate, if it is not partitioned yet.
 #ifndef TOROID_PARTITIONER_COMMAND_PARTITION_ON_DEMAND_H_
 #define TOROID_PARTITIONER_COMMAND_PARTITION_ON_DEMAND_H_
 
@@ -12,9 +12,9 @@
 
 namespace toroid {
 
-// The program of one partition of `module`, which stays as it is, with NAME=SHARDING beside its own shardings. Null
-// where the module runs on one device as it is: one partition is asked for, or any number and neither shardings nor
-// manual regions name devices.
+// Returns the program of one partition of `module`, which is not changed. `shardings` are NAME=SHARDING lines
+// added to the module's own shardings. Returns null if the module runs on one device: `options` asks for one
+// partition, or for any number while neither shardings nor manual regions name devices.
 // Errors: those of ApplyGivenShardings and PartitionModule.
 absl::StatusOr<std::shared_ptr<const Module>> PartitionOnDemand(const Module& module,
                                                                 absl::Span<const std::string> shardings,

@@ -18,16 +18,18 @@
 namespace toroid {
 namespace {
 
-constexpr int kIndent = 4;  // Of the lines of a row that hold no numbers.
-constexpr int64_t kInFull =
-    1000000;  // Totals from here on are given to the byte too: two digits hide what a change saves.
-constexpr int kEnoughOfAName = 24;  // Columns of a name or source line that need not be whole.
+// The indent of a row's lines without numbers, in columns.
+constexpr int kIndent = 4;
+// Totals from this many bytes on are also given to the byte: their rounded digits would hide small savings.
+constexpr int64_t kInFull = 1000000;
+// A name or source line may be shortened to this many columns.
+constexpr int kEnoughOfAName = 24;
 
-// The text of a row beside its numbers.
+// The text of a row besides its numbers.
 struct Text {
   std::string name, step, source;
 
-  // Columns of "NAME: STEP (SOURCE)", and the fewest in which it still says enough.
+  // The columns of "NAME: STEP (SOURCE)", and the least to which it may be shortened.
   int Width() const {
     return TextWidth(name) + TextWidth(step) + TextWidth(source) + (step.empty() ? 0 : 2) +
            (source.empty() ? 0 : 3);
@@ -36,7 +38,7 @@ struct Text {
     return Width() - std::max(0, TextWidth(name) - kEnoughOfAName) -
            std::max(0, TextWidth(source) - kEnoughOfAName);
   }
-  // It in at most `width` columns, all of the step.
+  // "NAME: STEP (SOURCE)", with name and source shortened to fit `width` columns.
   std::string Cut(int width) const {
     const int fixed = Width() - TextWidth(name) - TextWidth(source);
     const std::vector<int> fit = FitWidths({TextWidth(name), TextWidth(source)}, width - fixed);
@@ -45,14 +47,14 @@ struct Text {
     if (!source.empty()) absl::StrAppend(&out, " (", CutMiddle(source, fit[1]), ")");
     return out;
   }
-  // The step on one line if it fits, else what follows its arrow on a second.
+  // The step on one line if it fits in `width` columns; otherwise its arrow begins a second line.
   std::vector<std::string> StepLines(int width) const {
     const size_t arrow = step.find(" -> ");
     if (TextWidth(step) <= width || arrow == std::string::npos) return {CutMiddle(step, width)};
     return {CutMiddle(absl::string_view(step).substr(0, arrow), width),
             CutMiddle(absl::string_view(step).substr(arrow + 1), width)};
   }
-  // The same on lines of their own: one if it fits, else the step on more.
+  // The text on indented lines: one if it fits in `width` columns; otherwise the step has lines of its own.
   std::string Lines(int width) const {
     const std::string indent(kIndent, ' ');
     if (LeastWidth() + kIndent <= width) return absl::StrCat(indent, Cut(width - kIndent), "\n");
@@ -69,11 +71,11 @@ struct Row {
   Executions executions;
   int64_t count = 0, operand_bytes = 0, sent_bytes = 0;  // Bytes of all executions.
   double seconds = 0;                                    // Of all executions.
-  std::vector<std::string> names;                        // Of each that is merged here.
+  std::vector<std::string> names;                        // Of all rows merged into this one.
   Text text;
 };
 
-// "NAME: STEP" taken apart; a step begins with a sharding.
+// Splits "NAME: STEP" at the colon before the step, which begins with a sharding or "device order".
 void SplitCause(const std::string& cause, Text* text) {
   size_t at = std::min(cause.find(": ["), cause.find(": partial "));
   at = std::min(at, cause.find(": device order"));
@@ -81,7 +83,7 @@ void SplitCause(const std::string& cause, Text* text) {
   if (at != std::string::npos) text->step = cause.substr(at + 2);
 }
 
-// The texts around the numbers, and the numbers.
+// Splits a name into the texts around its numbers, and the numbers.
 std::pair<std::vector<std::string>, std::vector<std::string>> AtNumbers(absl::string_view name) {
   std::vector<std::string> texts(1), numbers;
   for (size_t i = 0; i < name.size(); ++i) {
@@ -134,7 +136,7 @@ std::vector<Row> ExactRows(absl::Span<const CollectiveRecord> collectives, const
   return out;
 }
 
-// Rows that differ by the numbers in their names alone become one.
+// Merges rows that differ only by the numbers in their names.
 std::vector<Row> MergedRows(std::vector<Row> rows) {
   using Key = std::tuple<std::string, int64_t, int64_t, int64_t, int64_t, std::tuple<int64_t, bool, bool>,
                          std::vector<std::string>, std::string, std::string>;
@@ -169,7 +171,7 @@ std::string Left(const std::string& text, int width) {
   return absl::StrCat(text, std::string(std::max(0, width - TextWidth(text)), ' '));
 }
 
-// How often it runs; nothing for once.
+// How often a collective runs, as text: " x 12 trips"; "" for once.
 std::string TripsText(const Executions& executions) {
   if (executions.in_loop && !executions.known) return " in a loop";
   if (executions.in_loop) return absl::StrCat(" x ", CountText(executions.times), " trips");
@@ -180,7 +182,7 @@ std::string ShareOfStep(double seconds, const PredictedTimes& times) {
   return absl::StrFormat("%.1f %%", times.step_seconds > 0 ? 100 * seconds / times.step_seconds : 0);
 }
 
-// The columns of numbers, header first.
+// The columns of numbers: a line for the header, then one per row.
 std::vector<std::string> NumberColumns(const std::vector<Row>& rows, const PredictedTimes* times) {
   std::vector<std::vector<std::string>> cells = {{"collective", "count", "", "group", "operands", "sent"}};
   for (const Row& row : rows) {

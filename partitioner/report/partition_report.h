@@ -24,8 +24,8 @@ struct PhaseSeconds {
   std::vector<PassReport> passes;  // In order.
 };
 
-// One line of JSON; its keys are documented in docs/commands.md and stable. `module`: the program of one partition;
-// `instructions_before`: of the global program.
+// Returns one line of JSON, whose keys are documented in docs/commands.md and stable. `module`: the program
+// of one partition. `instructions_before`: the number of instructions of the global program.
 std::string StatisticsJson(const Module& module, int64_t num_partitions, int64_t instructions_before,
                            absl::Span<const FullReplication> replications, const PhaseSeconds& seconds,
                            const PredictedTimes* predicted = nullptr);

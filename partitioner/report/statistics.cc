@@ -21,14 +21,15 @@ int64_t Sent(const Collective& collective) {
   return SentBytes(collective.kind, collective.operand_bytes, std::max<int64_t>(1, collective.group_size));
 }
 
-// False for what stands for values that others made.
+// False for an instruction whose result other instructions have written, such as a tuple, and for constants.
 bool IsMade(const Instruction& instruction) {
   const Opcode opcode = instruction.opcode();
   return !HasTrait(opcode, kNoStorage) && !HasTrait(opcode, kInPlace) && opcode != Opcode::kConditional &&
          opcode != Opcode::kConstant;
 }
 
-// Why a collective is there: as noted when it was made, in this program or before it was written.
+// The cause of a collective: noted in memory when it was made, or read with the module as an attribute;
+// otherwise a name from its metadata, or its own name.
 std::string CauseOf(const Instruction& collective) {
   if (collective.cause() != 0) return collective.module()->causes()[collective.cause()];
   if (const std::string* written = collective.FrontendAttribute(kCauseAttribute)) return *written;
@@ -36,10 +37,11 @@ std::string CauseOf(const Instruction& collective) {
   return name.empty() ? collective.name() : name;
 }
 
-// How often each computation counts, by its index: as often as loops over parts run it.
+// By index of the computation: how often an instruction in it counts, which is the number of trips of the
+// loops over parts around it.
 std::vector<int64_t> Weights(const Module& module) {
   std::vector<int64_t> weights(module.num_computations(), 1);
-  for (int c = module.num_computations() - 1; c >= 0; --c) {  // Callers stand behind what they call.
+  for (int c = module.num_computations() - 1; c >= 0; --c) {  // Callers come after their callees.
     for (const auto& instruction : module.computations()[c]->instructions()) {
       if (instruction->opcode() != Opcode::kWhile) continue;
       const bool is_made = instruction->FrontendAttribute(kLoopOverParts) != nullptr;
@@ -132,7 +134,7 @@ std::vector<CollectiveRecord> ListCollectives(const Module& module) {
         records.push_back(std::move(record));
         continue;
       }
-      // Sums of the arrays' numbers are the collective's.
+      // Differences of running sums, so that the arrays' bytes add up to those of the collective.
       int64_t bytes_before = 0, sent_before = 0;
       for (size_t k = 0; k < elements.size(); ++k) {
         CollectiveRecord of_array = record;

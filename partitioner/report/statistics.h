@@ -16,7 +16,7 @@ struct CollectiveTotals {
   int64_t count = 0;
   int64_t operand_bytes = 0;   // Per device.
   int64_t sent_bytes = 0;      // Per device, under a bandwidth-optimal algorithm.
-  int64_t unknown_groups = 0;  // Of `count`; what these send is not in sent_bytes.
+  int64_t unknown_groups = 0;  // Collectives whose group size is unknown; they count as groups of one device.
 };
 
 struct MemoryBytes {
@@ -29,17 +29,18 @@ struct ProgramStatistics {
   std::map<std::string, CollectiveTotals> collectives;  // By opcode.
   int64_t flops = 0;                                    // Matrix flops (hlo/analysis/work.h).
   MemoryBytes device, host;                             // Of the device's and of the host's memory.
-  HostTraffic host_traffic;                             // Between the two, in one run.
+  HostTraffic host_traffic;                             // Between the two memories, in one run.
 };
 
-// Every instruction of every computation counts once.
+// Every instruction of every computation counts once; in loops over the parts of a product
+// (hlo/passes/windowed_einsum_pass.h) it counts with the trips.
 ProgramStatistics ComputeStatistics(const Module& module);
 
-// The work of one device in a whole run, loops counting with their trips.
+// The work of one device in a whole run: every instruction counts with the trips of its loops.
 struct WholeRun {
   double flops = 0;  // Of contractions.
   double sent_bytes = 0;
-  double made_bytes = 0;  // Sizes of all results.
+  double made_bytes = 0;  // The sizes of all results that ops write.
   double collectives = 0;
 
   bool CostsNoMoreThan(const WholeRun& other) const {
@@ -51,20 +52,20 @@ struct WholeRun {
 };
 WholeRun WorkOfWholeRun(const Module& module);
 
-// One array of a collective of a program and why it is there. Collectives that were merged
-// (hlo/analysis/merged_collectives.h) have one record for each of their arrays, all others one.
+// One array of a collective, with its cause. A merged collective (hlo/analysis/merged_collectives.h) has one
+// record for each of its arrays, any other collective has one record.
 struct CollectiveRecord {
   std::string opcode;
   std::string instruction;
   const Instruction* op = nullptr;
-  int array = 0;              // Its number in a merged collective.
-  double share = 1;           // Its part of the collective's bytes.
-  int64_t group_size = 1;     // 0 where nothing tells; then a group of one is counted.
+  int array = 0;              // The array's number in a merged collective.
+  double share = 1;           // The array's fraction of the collective's bytes.
+  int64_t group_size = 1;     // 0 if unknown: sent_bytes is then that of a group of one device.
   int64_t operand_bytes = 0;  // Of one execution.
-  int64_t sent_bytes = 0;
-  Executions executions;  // How often it runs.
-  // "NAME: STEP", as this program's partitioner notes it; of collectives by others what the op_name says, else
-  // their own name.
+  int64_t sent_bytes = 0;     // Of one execution.
+  Executions executions;
+  // "NAME: STEP", if this partitioner made the collective; otherwise the name from its op_name, or its own
+  // name.
   std::string cause;
   std::string source;
 };
