@@ -1,4 +1,4 @@
-// Calls: shardings on them and inside of what they call.
+// Calls: shardings on them and inside the computations they call.
 #include <string>
 #include <vector>
 
@@ -105,7 +105,7 @@ ENTRY main {
   ExpectEquivalent(text);
 }
 
-// Every level calls the one below twice: 2^levels negations.
+// Every level calls the one below it twice, so inlining makes 2^levels negations.
 std::string CallTree(int levels) {
   std::string text = "HloModule m\nc0 { p = f32[] parameter(0) ROOT n = f32[] negate(p) }\n";
   for (int i = 1; i <= levels; ++i) {
@@ -117,13 +117,13 @@ std::string CallTree(int levels) {
 }
 
 TEST(CallsTest, TreesOfCallsThatGrowTooLargeAreRefusedBeforeTheyAreBuilt) {
-  // The second overflows 64 bits.
+  // 2^500 overflows 64 bits.
   for (const int levels : {60, 500}) {
     ASSERT_OK_AND_ASSIGN(const auto module, ParseModule(CallTree(levels)));
     EXPECT_THAT(InlineCalls(*module),
                 StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("more than 16 million")));
   }
-  // Bodies of loops are copied for each loop.
+  // Inlining copies the body of a loop for each loop.
   std::string loops =
       "HloModule m\nc { p = f32[] parameter(0) ROOT t = pred[] constant(false) }\n"
       "b0 { p = f32[] parameter(0) ROOT n = f32[] negate(p) }\n";
@@ -139,14 +139,14 @@ TEST(CallsTest, TreesOfCallsThatGrowTooLargeAreRefusedBeforeTheyAreBuilt) {
 }
 
 TEST(CallsTest, TreesOfCallsThatNothingReachesOrThatAreSharedCountOnce) {
-  // The tree stands in the module, but the entry calls a small part of it.
+  // The module holds the whole tree, but the entry calls only a small part of it.
   std::string text = CallTree(60);
   text.replace(text.rfind("c60"), 3, "c10");
   ASSERT_OK_AND_ASSIGN(const auto small, ParseModule(text));
   ASSERT_OK_AND_ASSIGN(const auto flat, InlineCalls(*small));
   EXPECT_EQ(flat->NumInstructions(), 1 + (1 << 10));
 
-  // A reducer of 2^20 instructions, copied once for both reductions.
+  // A reducer that inlines to 2^20 instructions; both reductions share one copy.
   std::string reducer =
       "HloModule m\n"
       "r0 { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n";

@@ -1,4 +1,4 @@
-// What the collectives of a partitioned program carry.
+// The attributes of the collectives in a partitioned program.
 #include <set>
 
 #include "tests/partitioner/equivalence.h"

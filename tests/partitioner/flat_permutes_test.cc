@@ -1,4 +1,4 @@
-// Permutes of many devices take no more memory than those of few, and do what lists of pairs would.
+// Permutes over many devices take no more memory than over few, and do the same as lists of pairs.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -10,8 +10,8 @@
 namespace toroid {
 namespace {
 
-// Halos of a convolution, a slice and a pad that drift, a reversal of uneven tiles, a roll, and tiles of a turned mesh, over side x side
-// devices.
+// Over side x side devices: halos of a convolution, a slice and a pad whose tiles and windows advance
+// differently, a reversal of uneven tiles, a roll, and a transposed order of tiles.
 std::unique_ptr<Module> MovingProgram(int64_t side) {
   return ProgramFor(absl::StrReplaceAll(R"(ENTRY main {
   x = f32[2,300000,2] parameter(0), sharding={devices=[1,$n,1]<=[$n]}
@@ -37,7 +37,7 @@ TEST(FlatPermutesTest, PermutesAreAsShortFor65536DevicesAsFor16) {
     SCOPED_TRACE(side);
     const std::unique_ptr<Module> program = MovingProgram(side);
     PartitionOptions options;
-    options.searched_instructions = 0;  // The search may find ways with fewer permutes.
+    options.searched_instructions = 0;  // A search may find programs with fewer permutes.
     ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*program, options));
     int permutes = 0;
     for (const auto& op : partitioned.module->entry()->instructions()) {
@@ -51,7 +51,8 @@ TEST(FlatPermutesTest, PermutesAreAsShortFor65536DevicesAsFor16) {
   }
 }
 
-// Rows over the axes 0 and 2 of 2 x 2 x 2, or 0 and 2 of 2 x 3 x 2: places are no devices in a row.
+// Rows cut over axes that are not adjacent in the mesh, such as axes 0 and 2 of 2 x 2 x 2: consecutive places
+// are not consecutive devices.
 TEST(FlatPermutesTest, PlacesMayLieApart) {
   for (const auto& [cut, devices] :
        {std::pair{"[4,1,2]<=[2,2,2]T(0,2,1)", 8}, std::pair{"[4,1,3]<=[2,3,2]T(0,2,1)", 12},
@@ -73,7 +74,8 @@ TEST(FlatPermutesTest, PlacesMayLieApart) {
   }
 }
 
-// From one cut to another of as many tiles: whole axes, parts of them, and some that only one of the two uses.
+// Reshards between any two cuts of equal tile counts: over whole axes, over parts of axes, and over axes that
+// only one of the two cuts uses.
 TEST(FlatPermutesTest, TilesMoveBetweenAnyTwoCutsOfAsMany) {
   const char* const cuts[] = {"[4,2]<=[8]",
                               "[4,2]<=[2,4]T(1,0)",

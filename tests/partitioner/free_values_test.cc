@@ -1,4 +1,4 @@
-// What follows from constants and iotas alone is computed where it is wanted, as it is wanted.
+// Values computed from constants and iotas alone are computed in each sharding in which they are needed.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -8,7 +8,7 @@
 namespace toroid {
 namespace {
 
-// Bilinear weights, normalized, between 12 and 20 rows; the image is cut as given.
+// Normalized bilinear weights interpolate between 12 and 20 rows. `cut`: the tiles of the image.
 std::string Interpolation(const char* cut) {
   return absl::StrCat(R"(
 add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
@@ -45,7 +45,7 @@ TEST(FreeValuesTest, AreNeverSent) {
   EXPECT_THAT(Collectives(Interpolation("[1,$n,1]"), 4), ::testing::ElementsAre("all-reduce 1600"));
 }
 
-// An iota in rows, of which a device wants a tile that no range of the iota makes.
+// A reshaped iota. A device may need a tile of it that is no contiguous range of the iota.
 TEST(FreeValuesTest, AReshapeThatCannotBeCutAsWantedIsMadeWholeFirst) {
   for (const char* tiles : {"[2,3]<=[6]", "[3,2]<=[6]", "[1,6]<=[6]", "[6,1]<=[6]", "[2,3]<=[3,2]T(1,0)"}) {
     const std::string program = absl::StrCat(R"(
@@ -60,7 +60,7 @@ ENTRY main {
   }
 }
 
-// Two users want the mask cut in two ways.
+// Two users need the mask in two shardings.
 TEST(FreeValuesTest, UsersGetTheirOwn) {
   const std::string program = R"(
 ENTRY main {

@@ -1,4 +1,5 @@
-// Layouts that someone outside relies on stay: those of entry parameters, of results, and of constrained calls.
+// The partitioner keeps layouts that others rely on: those of entry parameters, of results, and of calls with
+// layout constraints.
 #include <string>
 
 #include "gmock/gmock.h"

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Every device runs the module as it stands, so the result is that of one device.
+// Expects that every device runs the module unchanged: its result is that of the module on one device.
 void ExpectRunsAsItStands(const std::string& text) {
   for (const int64_t n : {2, 4}) {
     const std::unique_ptr<Module> module = ProgramFor(text, n);
@@ -62,7 +62,7 @@ ENTRY main {
 })");
 }
 
-// The order of the devices is that of the values that enter, not of a parameter that has another one.
+// The device order inside is that of the value that enters, not that of a parameter with another order.
 TEST(ManualRegionsTest, TilesEnterInTheOrderOfTheBoundary) {
   const auto program = [](const std::string& leaving) {
     return absl::StrCat(R"(
@@ -86,13 +86,14 @@ ENTRY main {
   const std::vector<Literal> arguments = IntegerArguments(*module);
   ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*rolled, arguments));
   EXPECT_THAT(PartitionAndRun(*module, PartitionOptions(), arguments), IsOkAndHolds(expected));
-  // Values that leave in yet another order: that cannot be the mesh's too.
+  // The value leaves in a third device order, which cannot be the mesh's order too.
   EXPECT_THAT(PartitionModule(*ProgramFor(program("devices=[4]1,0,2,3"), 4), PartitionOptions()),
               StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("boundary of a manual region")));
 }
 
 TEST(ManualRegionsTest, ChainsOfAnyLengthStayManual) {
-  // Loops in loops, each entered with the value that the one before gives, hand the axes on step by step.
+  // A chain of conditionals, each of which takes the result of the one before: the manual axes propagate step
+  // by step.
   std::string text =
       "ENTRY main {\n  v0 = f32[4] parameter(0), sharding={manual}\n  p = pred[] parameter(1)\n";
   std::string branches;

@@ -1,5 +1,6 @@
 // BUILD: size = "medium"
-// Ops whose operands and results are different floats: what they compute, and that partitioning keeps it.
+// Ops whose operands and results have different float types: their values, and that partitioning does not
+// change these.
 #include "hlo/passes/mixed_precision.h"
 
 #include <string>
@@ -25,7 +26,7 @@ upon { a = f32[] parameter(0) b = bf16[] parameter(1) c = f32[] convert(b) ROOT 
 ge32 { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = pred[] compare(a, b), direction=GE }
 )";
 
-// An entry over x bf16[12,4], cut in n; y f32[12,4]; z f32[]; i s32[3,1]; u bf16[3,4].
+// An entry with x bf16[12,4], cut into n tiles of rows; y f32[12,4]; z f32[]; i s32[3,1]; u bf16[3,4].
 std::string Program(const std::string& body) {
   return absl::StrCat(kReducers, R"(
 ENTRY main {
@@ -89,7 +90,7 @@ TEST(MixedPrecisionTest, EveryOpThatMayMixGivesWhatItsConvertsGive) {
 }
 
 TEST(MixedPrecisionTest, ReductionsAccumulateInTheTypeOfTheirComputation) {
-  // 256 + 1 is 256 in bf16, so that only an f32 accumulator counts the ones.
+  // In bf16, 256 + 1 is 256, so only an f32 accumulator counts the ones.
   const auto sum = [](const std::string& shape, const std::string& reducer, const std::string& init) {
     const auto module = ParseModule(absl::StrCat(
         kReducers, "ENTRY main { c = bf16[] constant(256) o = bf16[] constant(1) a = bf16[1] reshape(c) ",

@@ -1,6 +1,8 @@
-// Axes that are free in a manual region: they flow through its boundary, both ways.
+// Axes that are free in a manual region: shardings over them propagate through its boundary in both
+// directions.
 //
-// Each program is written twice: with a manual region over two devices of a mesh 2 x 4, and without one.
+// Each program is written twice: with a region that is manual over the axis of size 2 of a 2 x 4 mesh, and
+// without one.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -20,7 +22,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// $cut0: cut over the manual axis in dimension 0, and $local: a value inside, both whole over the free one.
+// $cut0: cut over the manual axis in dimension 0. $whole: replicated. $local: a value inside the region. None
+// is cut over the free axis.
 std::string Filled(const std::string& text) {
   return absl::StrReplaceAll(text,
                              {{"$cut0", "devices=[2,1,4]<=[8] last_tile_dim_replicate"},
@@ -43,7 +46,8 @@ void ExpectSame(const std::string& manual, const std::string& plain) {
   }
 }
 
-// x and w enter; rows of x are manual, columns of w free.
+// x and w enter the region; the rows of x are cut over the manual axis, and w is cut over the free axis as
+// given.
 std::string Product(const std::string& rows, const std::string& w_sharding) {
   const int64_t half = std::stoll(rows) / 2;
   return absl::StrReplaceAll(R"(
@@ -83,11 +87,12 @@ TEST(OpenAxesTest, AWeightCutOutsideIsCutInside) {
     ExpectSame(Product(n, rows), PlainProduct(n));
     EXPECT_THAT(Collectives(Filled(Product(n, columns)), 8), IsEmpty());
   }
-  // The contracted dimension is cut, and the result leaves whole: one reduction of what is local.
+  // The contracting dimension is cut and the result leaves replicated: one all-reduce of the local result.
   EXPECT_THAT(Collectives(Filled(Product("16", rows)), 8), ElementsAre("all-reduce 288"));
 }
 
-// Behind manual axes only even tiles lie alike on both sides: 5 local rows over 4 devices are gathered at the boundary.
+// Over a manual and a free axis, only even tiles are the same on both sides of the boundary. 5 local rows
+// over 4 devices are gathered at the boundary.
 TEST(OpenAxesTest, RowsCutUnevenlyInsideAreMadeWholeAtTheBoundary) {
   for (const int half : {1, 2, 3, 4, 5, 7, 8}) {
     SCOPED_TRACE(half);
@@ -106,7 +111,8 @@ ENTRY main {
   }
 }
 
-// A parameter that is cut over the free axis before the manual one: tiles are permuted on entry, none is gathered.
+// A parameter is cut over the free axis first and the manual axis second: its tiles are permuted at the
+// boundary, not gathered.
 TEST(OpenAxesTest, AFreeAxisBeforeTheManualOneIsPermuted) {
   const std::string manual = R"(
 ENTRY main {
@@ -120,7 +126,7 @@ ENTRY main {
               testing::Not(testing::Contains(testing::HasSubstr("all-gather"))));
 }
 
-// Only the result is cut outside; the work inside is cut for it.
+// Only the result is cut outside; propagation cuts the dot inside to match it.
 TEST(OpenAxesTest, AResultCutOutsideIsCutInside) {
   const std::string manual = R"(
 ENTRY main {
@@ -146,7 +152,8 @@ ENTRY main {
   EXPECT_EQ(ComputeStatistics(*partitioned.module).flops, 2 * 4 * 6 * 3);
 }
 
-// A gradient summed over the manual axis by hand stays cut over the free one, through a loop too.
+// A gradient that the program itself sums over the manual axis stays cut over the free axis, also through a
+// loop.
 TEST(OpenAxesTest, ALoopInsideKeepsTheCutOfItsState) {
   const std::string body = R"(
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
@@ -206,7 +213,7 @@ ENTRY main {
   EXPECT_THAT(Collectives(Filled(manual), 8), ElementsAre("all-reduce 48"));
 }
 
-// Shardy's boundaries take several values at once; open dimensions are cut, closed ones are not.
+// A boundary op of Shardy takes several values. Open dimensions are cut inside, closed ones are not.
 TEST(OpenAxesTest, ShardyRegionsTakeWhatLiesOutside) {
   const auto program = [](const std::string& x_spec) {
     return absl::StrReplaceAll(R"(
@@ -236,7 +243,7 @@ ENTRY main {
   ROOT y = f32[64,1024] multiply(x, wb)
 })");
   EXPECT_THAT(Collectives(program("{?}"), 8), IsEmpty());
-  // Closed, x is to be whole inside; each of the 4 devices holds a quarter of a row.
+  // x is closed, hence whole inside: each of the 4 devices holds a quarter of every row and gathers the rest.
   EXPECT_THAT(Collectives(program("{}"), 8), testing::Contains("all-gather 32768"));
 }
 

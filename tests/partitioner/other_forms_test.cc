@@ -1,6 +1,6 @@
 // BUILD: size = "small"
-// Programs that are partitioned in another form than theirs, without merges of cut dimensions or with reversals behind: equal
-// values on every number and order of devices, and what is sent.
+// Programs that are partitioned in another form: without reshapes that merge cut dimensions, or with
+// reversals delayed. Values are equal for every number and order of devices, and bytes are as expected.
 #include <cstdint>
 #include <string>
 
@@ -11,7 +11,8 @@
 namespace toroid {
 namespace {
 
-// Sums over rows, columns and features of a group, over [2, rows cols, 2, 4] as most libraries write it.
+// Group norm: sums over rows, columns and the features of a group, on the merged shape [2, rows * cols, 2, 4]
+// that most libraries use.
 std::string GroupNorm(int64_t rows, int64_t cols) {
   const std::string image = absl::StrCat("f32[2,", rows, ",", cols, ",8]"),
                     merged = absl::StrCat("f32[2,", rows * cols, ",2,4]");
@@ -39,10 +40,10 @@ ENTRY main {
 
 TEST(OtherFormsTest, GroupNorm) {
   for (const int64_t cols : {16, 13, 5}) ExpectEquivalent(GroupNorm(6, cols));
-  EXPECT_EQ(SentBytes(GroupNorm(6, 16), 4), 2 * 4 * 4 * 3 / 4);  // All-reduce of four sums.
+  EXPECT_EQ(SentBytes(GroupNorm(6, 16), 4), 2 * 4 * 4 * 3 / 4);  // An all-reduce of four sums.
 }
 
-// Rows of images are tokens: a product with every token, and one with all of an image.
+// The pixels of images are tokens. One product takes every token, another one takes all tokens of an image.
 TEST(OtherFormsTest, Products) {
   const auto tokens = [](int64_t cols) {
     return absl::StrCat(R"(ENTRY main {
@@ -73,10 +74,10 @@ TEST(OtherFormsTest, Products) {
     ExpectEquivalent(image(cols));
   }
   EXPECT_EQ(SentBytes(tokens(16), 4), 0);
-  EXPECT_EQ(SentBytes(image(16), 4), 2 * 3 * 2 * 4 * 3 / 4);  // All-reduce of [3,2].
+  EXPECT_EQ(SentBytes(image(16), 4), 2 * 3 * 2 * 4 * 3 / 4);  // An all-reduce of f32[3,2].
 }
 
-// An image and its mirror image through the same convolution: rows at edges of tiles are exchanged, and no others.
+// One convolution of an image and of its mirror image: only rows at the borders of tiles are exchanged.
 TEST(OtherFormsTest, MirrorImages) {
   const auto program = [](int64_t cols) {
     const std::string image = absl::StrCat("f32[2,3,", cols, ",4]");

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A weight gradient g, partial over the batch, and the weights after `update` of it.
+// A program with a weight gradient g, partial over the batch, followed by the instructions `update`.
 std::string Step(const std::string& update) {
   return absl::StrCat(R"(
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
@@ -29,7 +29,8 @@ ENTRY main {
                       update, "}");
 }
 
-// A square, or any product of two values that come from one sum, is linear in neither.
+// A square of a partial sum, and any product of two values computed from the same one, is linear in neither
+// operand.
 TEST(PartialSumsTest, AValueAndItsSquareShareOneReduction) {
   for (const char* product :
        {"sq = f32[8,6] multiply(g, g)", "k = f32[8,6] negate(g)  sq = f32[8,6] multiply(g, k)",
@@ -58,7 +59,7 @@ TEST(PartialSumsTest, AnInnerProductWithItselfReducesTheVector) {
   EXPECT_THAT(Collectives(text, 4), ElementsAre("all-reduce 192"));
 }
 
-// Without another user the sum stays partial until little is left of it.
+// Without another user the sum stays partial until it has been reduced to a smaller array.
 TEST(PartialSumsTest, AValueThatShrinksIsReducedBehind) {
   const std::string text = Step(R"(
   step = f32[8,6] multiply(g, half)
@@ -69,8 +70,8 @@ TEST(PartialSumsTest, AValueThatShrinksIsReducedBehind) {
   EXPECT_THAT(Collectives(text, 4), ElementsAre("all-reduce 32"));
 }
 
-// A sum that is reduced for another user is complete, and leaves nothing to pass on for what is added to it: g is
-// reduced once, for k and for s.
+// d is reduced for its other user, so adding d to a partial g saves nothing: g is reduced once, for k and for
+// s.
 TEST(PartialSumsTest, ATermBesideACompleteOneIsReducedForAllItsUsers) {
   const std::string text = Step(R"(
   k = f32[8,6] multiply(g, half)
@@ -85,7 +86,7 @@ TEST(PartialSumsTest, ATermBesideACompleteOneIsReducedForAllItsUsers) {
   EXPECT_THAT(Collectives(text, 4), ElementsAre("all-reduce 192", "all-reduce 192"));
 }
 
-// Passed on, the sum over the columns would keep their devices from sharing the next product.
+// If the sum over the columns were passed on, the devices along the columns could not share the next product.
 TEST(PartialSumsTest, AProductIsNotRepeatedOverTheAxesOfASum) {
   const auto chain = [](int64_t size, const std::string& cut) {
     return absl::StrReplaceAll(R"(
@@ -102,7 +103,7 @@ ENTRY main {
     ExpectEquivalent(chain(size, "devices=[3,2]<=[6]"), {}, {6});
     ExpectEquivalent(chain(size, "devices=[2,2]<=[2,2]T(1,0)"), {}, {4});
   }
-  // corpus/repro/dot_chain_partial.
+  // The same program as tests/corpus/wasteful/dot_chain_partial.hlo.
   PartitionOptions options;
   const std::unique_ptr<Module> module = ProgramFor(chain(1024, "devices=[4,4]<=[16]"), 16);
   ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, options));

@@ -1,5 +1,6 @@
 // BUILD: size = "small"
-// Several replicas of all partitions: collectives of the author between replicas, of the partitioner within one.
+// Several replicas of all partitions: the module's own collectives run between replicas, those of the
+// partitioner within one replica.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -16,7 +17,8 @@
 namespace toroid {
 namespace {
 
-// x is another one on every replica; a product whose sum is cut; then what happens between the replicas.
+// x differs between the replicas; a product contracts over a cut dimension; `between` then runs collectives
+// between the replicas.
 std::string Program(int64_t replicas, int64_t rows, const std::string& sharding, const std::string& between) {
   return absl::StrReplaceAll(R"(HloModule m, replica_count=$replicas
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }

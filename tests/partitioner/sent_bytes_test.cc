@@ -1,4 +1,5 @@
-// Small modules of which much more was once sent than is needed: equal values, and no byte more than known to be possible.
+// Small modules that are easily partitioned so that they send much more than needed. Values are equal, and
+// the bytes sent are at most those known to be possible.
 // BUILD: data = ["//tests/corpus:wasteful"]
 #include <cstdint>
 #include <ostream>
@@ -20,10 +21,10 @@ namespace {
 
 struct Case {
   const char* file;
-  int64_t sent;   // Bytes of a device.
-  int64_t flops;  // Of matrix products and convolutions, of a device; 0: not asked.
+  int64_t sent;   // The most bytes that a device may send.
+  int64_t flops;  // The most flops of a device in dots and convolutions; 0: not checked.
   int64_t collectives;
-  bool runs;  // Small enough to be run.
+  bool runs;  // Small enough to run.
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.file; }
@@ -33,16 +34,16 @@ class SentBytesTest : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(
     , SentBytesTest,
     testing::Values(
-        Case{"conv_kernel_gradient.hlo", 46'592, 0, 0, true},  // Window dimensions are summed over.
+        Case{"conv_kernel_gradient.hlo", 46'592, 0, 0, true},  // Cut window dimensions are reduced.
         Case{"dot_chain_partial.hlo", 3'932'160, 269'000'000, 0,
-             true},                                                 // Flops count where sums are passed on.
-        Case{"roll.hlo", 16'384, 0, 1, true},                       // One permute.
-        Case{"scatter_add_big_table.hlo", 1'850'000, 0, 0, false},  // Updates are gathered.
+             true},                            // Passing on partial sums must not repeat flops.
+        Case{"roll.hlo", 16'384, 0, 1, true},  // One permute.
+        Case{"scatter_add_big_table.hlo", 1'850'000, 0, 0, false},  // Gathers the updates.
         Case{"scatter_partial_twice.hlo", 1'850'000, 0, 0, false},
-        Case{"segment_max.hlo", 7'000, 0, 0, true},          // A partial maximum.
-        Case{"slice_small_4096_8.hlo", 98'304, 0, 0, true},  // Owners send to those who want rows.
+        Case{"segment_max.hlo", 7'000, 0, 0, true},          // Reduces partial maxima.
+        Case{"slice_small_4096_8.hlo", 98'304, 0, 0, true},  // Sends rows only to devices that need them.
         Case{"slice_small_512_4.hlo", 49'152, 0, 3, true},
-        Case{"manual_open_dims.shardy.hlo.pb", 0, 0, 0, false}),  // Open axes flow through boundaries.
+        Case{"manual_open_dims.shardy.hlo.pb", 0, 0, 0, false}),  // Free axes propagate through boundaries.
     [](const auto& info) {
       const std::string file = info.param.file;
       return file.substr(0, file.find('.'));

@@ -1,4 +1,4 @@
-// Ops with side effects that belong to one device, and outfeeds of cut data.
+// Ops with side effects that run on one device, and outfeeds of cut data.
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,7 +19,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// The result of the partitioned program with these infeeds, and what its outfeeds gave.
+// Partitions the program and runs it with these infeeds. Returns its result; `outfeed` gets the data it fed
+// out.
 absl::StatusOr<Literal> RunFed(const std::string& text, int64_t n, const std::vector<Literal>& infeed,
                                Outfeed* outfeed, std::optional<uint64_t> device_order = std::nullopt) {
   const std::unique_ptr<Module> module = ProgramFor(text, n);
@@ -85,7 +86,8 @@ ENTRY main {
   EXPECT_THAT(outfeed[0].devices, ElementsAre(1));
 }
 
-// A call of target "log" with this result, with or without a side effect, placed on device 1 in either dialect.
+// A custom call to "log" with a result of this shape, with or without a side effect, placed on device 1, in
+// GSPMD or Shardy annotations.
 std::string Callback(const std::string& shape, bool side_effect, bool shardy) {
   return absl::StrCat(
       "HloModule m",
@@ -209,7 +211,7 @@ ENTRY main {
   ASSERT_OK(RunFed(text, 4, {}, &outfeed).status());
   ASSERT_EQ(outfeed.size(), 1);
   const Literal x = IntegerArguments(*ProgramFor(text, 4))[0];
-  EXPECT_THAT(outfeed[0].value.shape().dims(), ElementsAre(4, 2));  // A row for each device.
+  EXPECT_THAT(outfeed[0].value.shape().dims(), ElementsAre(4, 2));  // One row for each device.
   EXPECT_EQ(std::string(outfeed[0].value.bytes(), 32), std::string(x.bytes(), 32));
 }
 

@@ -1,5 +1,6 @@
 // BUILD: size = "small"
-// What need not be sent, or not by so many steps: equal values on every number and order of devices, and the bytes.
+// Programs that need to send little, or in few steps: equal values for every number and order of devices, and
+// the bytes sent.
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,7 +16,8 @@
 namespace toroid {
 namespace {
 
-// Three products of a row saved on one of four devices are not worth bringing the rows there.
+// Other cuts of the dot than the one by rows, which gives 3 of 9 rows to each of three devices, take fewer
+// flops per device. They are not worth moving `a`.
 TEST(SmallMovesTest, AFewFlopsAreNotWorthAnExchange) {
   const auto program = [](int64_t rows) {
     return absl::StrCat(
@@ -25,11 +27,12 @@ TEST(SmallMovesTest, AFewFlopsAreNotWorthAnExchange) {
         "sharding={devices=[$n,1,1]<=[$n]}\n}");
   };
   for (const int64_t rows : {8, 9, 11}) ExpectEquivalent(program(rows));
-  EXPECT_EQ(SentBytes(program(9), 4), 3 * 9 * 4);  // The smaller operand is gathered.
+  EXPECT_EQ(SentBytes(program(9), 4), 3 * 9 * 4);  // Gathers the smaller operand.
 }
 
-// Flops on idle devices are worth gathering a small result: a twentieth of what the program sends anyway. Many flops or few:
-// the same program may be used with larger arrays.
+// The dot is cut over idle devices, although its small result must then be gathered: that adds only 3 % to
+// the bytes the program sends anyway. It is so for many flops and for few, since the program may be used with
+// larger arrays.
 TEST(SmallMovesTest, FlopsAreWorthGatheringALittle) {
   for (const int64_t terms : {1024, 40}) {
     const std::string program = absl::StrCat(R"(ENTRY main {
@@ -53,7 +56,8 @@ TEST(SmallMovesTest, FlopsAreWorthGatheringALittle) {
   }
 }
 
-// Every second position is a hole: the rows behind a tile of the result lie on its device.
+// Every second row of the result is padding, so each tile of the result needs only rows that its device
+// holds.
 TEST(SmallMovesTest, HolesNeedNoRows) {
   const auto padded = [](int64_t rows) {
     return absl::StrCat("ENTRY main {\n  x = f32[", rows,
@@ -63,7 +67,8 @@ TEST(SmallMovesTest, HolesNeedNoRows) {
   };
   for (const int64_t rows : {1, 5, 8, 13, 16}) ExpectEquivalent(padded(rows));
   EXPECT_EQ(SentBytes(padded(16), 4), 0);
-  // The gradient of a convolution of stride 2 in its image: windows of 3 reach over one boundary, not over both.
+  // The gradient, by its image, of a convolution of stride 2: windows of 3 reach over one border of a tile,
+  // not over both.
   const auto gradient = [](int64_t rows) {
     return absl::StrCat(
         "ENTRY main {\n  g = f32[1,", rows, ",2] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n",
@@ -75,7 +80,7 @@ TEST(SmallMovesTest, HolesNeedNoRows) {
   EXPECT_EQ(SentBytes(gradient(16), 4), 8);  // One row.
 }
 
-// A tile goes to where an all-to-all then takes it.
+// A permute brings each tile to a device from which an all-to-all takes it to its place.
 TEST(SmallMovesTest, APermuteAndAnAllToAllInsteadOfGathering) {
   const auto program = [](int64_t rows) {
     return absl::StrCat("ENTRY main {\n  x = f32[", rows,
@@ -91,7 +96,7 @@ TEST(SmallMovesTest, APermuteAndAnAllToAllInsteadOfGathering) {
   EXPECT_EQ(SentBytes(program(18), 6), 48 + 24);
 }
 
-// Nobody said how the result lies.
+// The result has no annotation.
 TEST(SmallMovesTest, AFreeResultStaysAsItWasMade) {
   const std::string program = R"(ENTRY main {
   x = f32[16,8] parameter(0), sharding={devices=[$n,1]<=[$n]}
@@ -100,7 +105,7 @@ TEST(SmallMovesTest, AFreeResultStaysAsItWasMade) {
   r = f32[8,16] transpose(y), dimensions={1,0}
   ROOT z = f32[8,16] sine(r)
 })";
-  EXPECT_EQ(SentBytes(program, 4), 64 * 3);  // The weights alone.
+  EXPECT_EQ(SentBytes(program, 4), 64 * 3);  // Gathers the weights only.
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tuples are transparent: what stands in one is cut as if it stood alone.
+// Tuples are transparent: an array in a tuple is cut as it would be by itself.
 #include <string>
 #include <vector>
 
@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Two arrays that are cut along different dimensions pass through `op`, a way to hand a tuple on.
+// Two arrays that are cut along different dimensions, in a tuple that `op` hands on.
 std::string Passed(const std::string& op) {
   return absl::StrCat(R"(
 ENTRY main {
@@ -117,7 +117,7 @@ ENTRY main {
   w = f32[2,6] subtract(u, v)
   ROOT r = f32[4,6] custom-call(w), custom_call_target="SPMDShardToFullShape", sharding={devices=[2,2]<=[4]}
 })");
-    EXPECT_EQ(Collectives(text, 4).size(), 1);  // The one that was there.
+    EXPECT_EQ(Collectives(text, 4).size(), 1);  // The collective of the program itself.
   }
 }
 

@@ -1,4 +1,5 @@
-// Products of gathered and scattered arrays as loops: equal values, equal bytes, less memory.
+// Products of gathered and scattered arrays as loops over their parts: equal values, equal bytes, less
+// memory.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ std::string Cut(int rank, int dim) {
   return absl::StrCat("sharding={devices=[", tiles, "]<=[$n]}");
 }
 
-// x [m,k] and w [k,n], cut along the given dimensions, into y [m,n]; -1: whole.
+// y [m,n] = dot of x [m,k] and w [k,n], each cut along the given dimension; -1: replicated.
 std::string Product(const std::string& type, int64_t m, int64_t k, int64_t n, int x, int w, int y) {
   const auto cut = [](int dim) { return dim < 0 ? std::string("sharding={replicated}") : Cut(2, dim); };
   return absl::StrCat("ENTRY main {\n  x = ", type, "[", m, ",", k, "] parameter(0), ", cut(x),
@@ -40,7 +41,8 @@ int LoopsIn(const Module& module) {
   return loops;
 }
 
-// The number of loops; expects equal values and bytes.
+// Expects that the program has equal values and sends equal bytes with and without loops. Returns the number
+// of loops.
 int ExpectSame(const std::string& text, int64_t n) {
   SCOPED_TRACE(absl::StrCat(n, " devices\n", text));
   const auto module = ProgramFor(text, n);
@@ -49,7 +51,7 @@ int ExpectSame(const std::string& text, int64_t n) {
   EXPECT_OK(expected.status());
   PartitionOptions plain, always;
   plain.num_partitions = always.num_partitions = n;
-  plain.searched_instructions = always.searched_instructions = 0;  // Of the same plan.
+  plain.searched_instructions = always.searched_instructions = 0;  // Both have the same plan.
   plain.windowed_einsum_bytes = INT64_MAX;
   always.windowed_einsum_bytes = 0;
   always.verify = true;
@@ -63,7 +65,7 @@ int ExpectSame(const std::string& text, int64_t n) {
     if (variant > 0) options.on_local_value = PoisonPadding;
     if (variant > 1) options.device_order_seed = 5;
     options.windowed_einsum_both_directions = variant > 2;
-    options.windowed_einsum_unroll = variant > 3 ? variant - 2 : 1;  // By 2, or 3.
+    options.windowed_einsum_unroll = variant > 3 ? variant - 2 : 1;  // By 1, 2 or 3.
     if (variant > 2) {
       const auto partitioned = PartitionModule(*module, options);
       EXPECT_OK(partitioned.status());
@@ -82,11 +84,11 @@ TEST(WindowedEinsumTest, GatheredOperandsAndScatteredResults) {
   for (const char* type : {"f32", "bf16", "s32"}) {
     for (const int64_t n : {2, 3, 8}) {
       EXPECT_EQ(ExpectSame(Product(type, 24, 48, 24, 0, 0, 0), n),
-                1);  // w is gathered along the contraction.
+                1);  // w is gathered along the contracting dimension.
       EXPECT_EQ(ExpectSame(Product(type, 48, 24, 24, 0, 1, 0), n), 1);  // w is gathered along its columns.
       EXPECT_EQ(ExpectSame(Product(type, 24, 24, 48, 0, 1, 1), n), 1);  // x is gathered along its rows.
       EXPECT_EQ(ExpectSame(Product(type, 24, 48, 48, 1, 0, 0), n), 1);  // Sums are scattered along rows.
-      EXPECT_EQ(ExpectSame(Product(type, 24, 48, 48, 1, 0, 1), n), 1);  // Along columns.
+      EXPECT_EQ(ExpectSame(Product(type, 24, 48, 48, 1, 0, 1), n), 1);  // Sums are scattered along columns.
     }
   }
 }
@@ -119,7 +121,7 @@ TEST(WindowedEinsumTest, BatchesAndOtherOrdersOfDimensions) {
   }
 }
 
-// Groups of some devices only, in two products that follow each other, one within a loop of the program.
+// Groups that are not all devices; two products one after the other; a product in a loop of the program.
 TEST(WindowedEinsumTest, GroupsChainsAndLoops) {
   ExpectSame(R"(
 ENTRY main {
@@ -168,7 +170,7 @@ TEST(WindowedEinsumTest, NoDeviceHoldsTheGatheredArray) {
   EXPECT_LT(ComputeStatistics(*with.module).device.peak, ComputeStatistics(*without.module).device.peak);
 }
 
-// Parts from each side, and two in a trip: as many messages.
+// Parts that come from both sides, and two parts in a trip, need the same number of messages.
 TEST(WindowedEinsumTest, DirectionsAndUnrolling) {
   for (const int64_t n : {2, 3, 4, 5, 7, 8, 16}) {
     const auto module = ProgramFor(Product("f32", 240, 240, 240, 0, 1, 0), n);

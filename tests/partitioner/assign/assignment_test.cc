@@ -12,7 +12,7 @@
 namespace toroid {
 namespace {
 
-// An op, the last instruction of a program, over four devices (axes 0 and 1 of two each).
+// The assignment problem of an op, the root of a program, over four devices: axes 0 and 1 of size two.
 class Problem {
  public:
   explicit Problem(const std::string& text)
@@ -90,7 +90,8 @@ TEST(AssignmentTest, AnOpIsComputedWhereItsOperandLies) {
 }
 
 TEST(AssignmentTest, OfTwoWaysToCutTheWorkTheOneThatMovesTheSmallerOperandWins) {
-  // Rows of x and columns of w want the same axes: on rows w would be gathered, on columns x is.
+  // x is cut by rows and w by columns, over the same axes. Cutting the dot by rows gathers w; cutting it by
+  // columns gathers x, which is smaller.
   Problem p(kDot);
   const Assignment assignment = p.OperandIn(0, {{0, 1}, {}}).OperandIn(1, {{}, {0, 1}}).Choose();
   EXPECT_EQ(p.ResultUnder(assignment), Problem::Cut({{}, {0, 1}}));
@@ -98,7 +99,8 @@ TEST(AssignmentTest, OfTwoWaysToCutTheWorkTheOneThatMovesTheSmallerOperandWins) 
 }
 
 TEST(AssignmentTest, NoWorkIsRepeatedToSaveBytes) {
-  // Whole operands everywhere: computing the whole would send nothing, a quarter each is gathered.
+  // The result is wanted replicated. Computing all of it on every device would send nothing, but repeats
+  // work: each device computes a quarter, which is then gathered.
   Problem p(kDot);
   const Assignment assignment =
       p.OperandIn(0, {{0, 1}, {}}).OperandIn(1, {{}, {}}).ResultIn({{}, {}}).Choose();

@@ -1,4 +1,4 @@
-// Cholesky factors and triangular solves of matrices that are cut.
+// Cholesky decompositions and triangular solves of matrices that are cut.
 #include <complex>
 #include <cstdint>
 #include <limits>
@@ -20,7 +20,8 @@ using ::testing::IsEmpty;
 constexpr double kTolerance = 1e-4;
 constexpr bool kLower = true, kUpper = false;
 
-// A large diagonal, small integers in one triangle, and in the other what nobody may read. Hermitian, as far as one triangle tells.
+// A Hermitian matrix given by one triangle: a large diagonal and small integers. The other triangle holds
+// values that no op may read.
 template <typename T>
 Literal Triangle(int64_t batch, int64_t n, bool lower) {
   std::vector<T> values;
@@ -79,13 +80,13 @@ TEST(CholeskyTest, RowsAreSentOnceTheyAreDone) {
       Collectives(Cholesky("f32[64,64]", 2, 0, kLower), 4),
       ElementsAre("collective-broadcast 1024", "collective-broadcast 2048", "collective-broadcast 3072"));
   EXPECT_THAT(Collectives(Cholesky("f32[64,64]", 2, 1, kUpper), 2), ElementsAre("collective-broadcast 4096"));
-  // Where the result is wanted whole, the matrix is gathered, and where steps were too many.
+  // If the result is wanted replicated, or there would be too many steps, the matrix is gathered.
   EXPECT_THAT(Collectives(Cholesky("f32[64,64]", 2, 0, kLower, false), 4), ElementsAre("all-gather 4096"));
   EXPECT_THAT(Collectives(Cholesky("f32[64,64]", 2, 0, kLower), 32), ElementsAre("all-gather 512"));
   EXPECT_THAT(Collectives(Cholesky("f32[8,64,64]", 3, 0, kLower), 4), IsEmpty());
 }
 
-// `m` right-hand sides of a matrix cut along dimension `cut`.
+// A triangular solve with `m` right-hand sides; the matrix is cut along dimension `cut`.
 std::string Solve(const std::string& type, int64_t batch, int64_t n, int64_t m, int cut, bool left,
                   bool lower, const std::string& turn, bool unit = false) {
   const std::string front = batch > 1 ? absl::StrCat(batch, ",") : "";
@@ -136,7 +137,7 @@ TEST(TriangularSolveTest, OfACutMatrixSendsUnknowns) {
                           "collective-broadcast 128"));
   EXPECT_THAT(Collectives(Solve("f32", 1, 64, 2, 1, true, kLower, "NO_TRANSPOSE"), 4),
               ElementsAre("all-reduce 128", "all-reduce 128", "all-reduce 128", "all-gather 128"));
-  // As many right-hand sides as rows: the matrix is gathered.
+  // There are as many right-hand sides as rows, so the matrix is gathered.
   EXPECT_THAT(Collectives(Solve("f32", 1, 64, 64, 0, true, kLower, "NO_TRANSPOSE"), 4),
               ElementsAre("all-gather 4096"));
 }

@@ -1,4 +1,4 @@
-// Ops that are written out before they are partitioned: batch norms, scans, fusions.
+// Ops that are expanded before they are partitioned: batch norms, scans, fusions.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -42,7 +42,7 @@ TEST(BatchNormTest, AnyDimensionMayBeCut) {
   }
 }
 
-// Statistics are sums of what the devices have.
+// Only the sums for the statistics are sent.
 TEST(BatchNormTest, OnlySumsAreSentAndShardingsOfTheOpCount) {
   const std::string program = R"(
 ENTRY main {
@@ -54,7 +54,8 @@ ENTRY main {
   EXPECT_THAT(Collectives(program, 8), ::testing::Each("all-reduce 64"));
 }
 
-// $0: options, $1: sharding of the input, $2: what a step gives.
+// `options`: attributes of the scan; `cut`: tiles of the input; `step`: instructions of the scanned
+// computation.
 std::string Scan(const char* options, const char* cut, const char* step) {
   return absl::StrCat(
       "step {\n  x = s32[4,3] parameter(0)\n  c = s32[4,3] parameter(1)\n", step,
@@ -80,7 +81,7 @@ TEST(ScanTest, AnyDimensionMayBeCut) {
   }
 }
 
-// Parts are summed where they lie; totals of the parts are all that travels.
+// Each device scans its own tile; only the totals of the tiles are sent.
 TEST(ScanTest, AssociativeSumAlongTheCutDimensionSendsTotals) {
   const std::string program = Scan(", is_associative=true", "1,$n,1",
                                    "  s = s32[4,3] add(x, c)\n  ROOT t = (s32[4,3], s32[4,3]) tuple(s, s)");

@@ -54,7 +54,7 @@ TEST(ConcatenateTest, ARollIsAHaloAndNoGather) {
   EXPECT_THAT(Collectives(text, 4), ElementsAre("collective-permute 4"));
 }
 
-// x[n - by:] in front of x[:n - by].
+// Rolls x: x[n - by:] followed by x[:n - by].
 std::string Roll(int64_t n, int64_t by) {
   return absl::StrCat("ENTRY main {\n  x = s32[", n,
                       ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  tail = s32[", by,
@@ -104,7 +104,7 @@ TEST(ConcatenateTest, ARollAlongAnUncutDimensionMovesNothing) {
   EXPECT_THAT(Collectives(text, 3), IsEmpty());
 }
 
-// A stage hands its state to the next one and takes a new one in: what a pipeline made of one array does.
+// Pipeline stages as rows of one array: each stage hands its state to the next one and takes a new one.
 TEST(ConcatenateTest, AShiftByAStageIsOnePermute) {
   const std::string text = R"(ENTRY main {
   x = f32[$n,4] parameter(0), sharding={devices=[$n,1]<=[$n]}
@@ -123,7 +123,8 @@ TEST(ConcatenateTest, AShiftByAStageIsOnePermute) {
   EXPECT_THAT(Collectives(text, 8), ElementsAre("collective-permute 16"));
 }
 
-// Rows beside their array: `before` and `behind` are the first of `width` rows each.
+// x between copies of some of its rows: `width` rows from row `before` on in front, and `width` rows from row
+// `behind` on at the end.
 std::string WithEdges(int64_t n, int64_t before, int64_t behind, int64_t width) {
   return absl::StrCat(
       "ENTRY main {\n  x = s32[", n, ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  a = s32[", width,
@@ -133,14 +134,15 @@ std::string WithEdges(int64_t n, int64_t before, int64_t behind, int64_t width) 
 }
 
 TEST(ConcatenateTest, EdgesGoFromTheirOwnersToTheEnds) {
-  // Round: the last row of 12 bytes to the first device, the first one to the last, and two rows over borders of tiles.
+  // Wrapped edges: the last row (12 bytes) goes to the first device, the first row to the last device, and
+  // two rows cross borders of tiles.
   EXPECT_THAT(Collectives(WithEdges(16, 15, 0, 1), 4),
               ::testing::UnorderedElementsAre("collective-permute 12", "collective-permute 24",
                                               "collective-permute 12"));
   for (const int64_t n : {16, 13}) {
     SCOPED_TRACE(n);
     ExpectEquivalent(WithEdges(n, n - 1, 0, 1));
-    ExpectEquivalent(WithEdges(n, 0, n - 1, 1));  // Repeated.
+    ExpectEquivalent(WithEdges(n, 0, n - 1, 1));  // Edges repeated.
     ExpectEquivalent(WithEdges(n, n - 3, 0, 3));
   }
 }

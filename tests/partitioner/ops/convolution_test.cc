@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// x f32[2,`size`,4] cut along the spatial dimension, kernel f32[k,4/groups,6].
+// x f32[2,`size`,4], cut along the spatial dimension; kernel f32[k,4/groups,6].
 std::string Convolution(int64_t size, int64_t k, int64_t stride, int64_t low, int64_t high,
                         int64_t lhs_dilate, int64_t rhs_dilate = 1, int64_t groups = 1) {
   const int64_t spread = (size - 1) * lhs_dilate + 1 + low + high, reach = (k - 1) * rhs_dilate + 1;
@@ -37,9 +37,9 @@ TEST(ConvolutionTest, SpatialSplitWithStrideDilationAndGroups) {
   ExpectEquivalent(Convolution(1, 3, 1, 1, 1, 1));
 }
 
-// GShard, A.4: how base dilation, stride and shard size meet.
+// GShard, A.4: the cases of base dilation, stride and shard size.
 TEST(ConvolutionTest, BaseDilationWhereStrideTimesOutputIsAMultipleOfIt) {
-  ExpectEquivalent(Convolution(16, 3, 2, 1, 1, 2));  // Every window starts alike.
+  ExpectEquivalent(Convolution(16, 3, 2, 1, 1, 2));  // All windows begin at the same phase.
 }
 TEST(ConvolutionTest, BaseDilationWithStrideOne) {
   ExpectEquivalent(Convolution(16, 3, 1, 1, 1, 2));
@@ -51,7 +51,7 @@ TEST(ConvolutionTest, BaseDilationWithAnyStride) {
 }
 
 TEST(ConvolutionTest, AWindowOfThreeTakesOneRowFromEitherNeighbor) {
-  // 2 x 1 x 4 floats.
+  // A row has 2 x 1 x 4 floats.
   EXPECT_THAT(Collectives(Convolution(16, 3, 1, 1, 1, 1), 4),
               ElementsAre("collective-permute 32", "collective-permute 32"));
 }
@@ -66,8 +66,8 @@ std::string Features(const std::string& x, const std::string& w, const std::stri
 
 TEST(ConvolutionTest, BatchAndFeatureSplits) {
   ExpectEquivalent(Features("[$n,1,1]", "[1,1,$n]", "[$n,1,1]"));
-  ExpectEquivalent(
-      Features("[1,1,$n]", "[1,$n,1]", "[$n,1,1]"));  // Contracted, uneven for 4: masked on both sides.
+  // Contracted features, uneven over 7 devices: both operands are masked.
+  ExpectEquivalent(Features("[1,1,$n]", "[1,$n,1]", "[$n,1,1]"));
   ExpectEquivalent(Features("[1,1,$n]", "[1,$n,1]", "[1,1,$n]"));
   ExpectEquivalent(Features("[1,$n,1]", "[$n,1,1]", "[1,$n,1]"));
 }
@@ -80,7 +80,7 @@ TEST(ConvolutionTest, BatchGroupsOfAWeightGradient) {
 })");
 }
 
-// x f32[batch,7,in], w f32[3,in per group,out] in groups of features (or of the batch), cut as given.
+// x f32[batch,7,in] and w f32[3,in per group,out], in groups of features or of the batch, cut as given.
 std::string Grouped(int64_t batch, int64_t in, int64_t out, int64_t feature_groups, int64_t batch_groups,
                     const std::string& x, const std::string& w, const std::string& y) {
   const auto cut = [](const std::string& tiles) {
@@ -112,7 +112,7 @@ TEST(ConvolutionTest, GroupsAreCut) {
   }
 }
 
-// Each device convolves its own groups: also of a depthwise convolution whose channels do not divide evenly.
+// Each device convolves its own groups, also in a depthwise convolution whose channels do not divide evenly.
 TEST(ConvolutionTest, CutGroupsSendNothing) {
   EXPECT_THAT(Collectives(Grouped(2, 16, 32, 8, 1, "[1,1,$n]", "[1,1,$n]", "[1,1,$n]"), 8),
               ::testing::IsEmpty());
@@ -137,7 +137,7 @@ struct Window {
   }
 };
 
-// Image and window both cut along the dimension that is convolved.
+// Image and window are both cut along the convolved dimension.
 std::string BothCut(const Window& w) {
   return absl::StrCat("ENTRY main {\n  x = f32[2,", w.image,
                       ",3] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n", "  g = f32[", w.size,
@@ -150,17 +150,17 @@ TEST(ConvolutionTest, AWindowAsLargeAsTheImageIsCutWithIt) {
   for (const int64_t n : {16, 13, 5, 1}) {
     SCOPED_TRACE(n);
     ExpectEquivalent(BothCut({.image = n, .size = n, .low = 1, .high = 1}));
-    ExpectEquivalent(BothCut({.image = n, .size = n}));  // A dot.
-    ExpectEquivalent(
-        BothCut({.image = 2 * n, .size = n, .low = 1, .high = 1, .window_dilation = 2}));  // Of a stride.
-    ExpectEquivalent(
-        BothCut({.image = n, .size = n, .stride = 2, .low = 2, .high = 2}));  // Of a dilated window.
+    ExpectEquivalent(BothCut({.image = n, .size = n}));  // The convolution is a dot.
+    // As in the kernel gradient of a strided convolution.
+    ExpectEquivalent(BothCut({.image = 2 * n, .size = n, .low = 1, .high = 1, .window_dilation = 2}));
+    // As in the kernel gradient of a dilated convolution.
+    ExpectEquivalent(BothCut({.image = n, .size = n, .stride = 2, .low = 2, .high = 2}));
     ExpectEquivalent(BothCut({.image = n, .size = 2 * n, .low = 2, .high = 1, .base_dilation = 2}));
     ExpectEquivalent(BothCut({.image = n, .size = n, .low = 2, .high = 1, .reversed = true}));
   }
 }
 
-// Windows longer and shorter than the output, so that either is cut; images that begin and end anywhere.
+// Windows longer and shorter than the output, so that either one is cut; any padding.
 TEST(ConvolutionTest, AnyWindowOnAnyCut) {
   std::mt19937_64 random(7);
   const auto from = [&](int64_t low, int64_t high) {
@@ -182,7 +182,7 @@ TEST(ConvolutionTest, AnyWindowOnAnyCut) {
   }
 }
 
-// An image and the gradient of its 3x3 convolution, in tiles of rows and columns.
+// The kernel gradient of a 3x3 convolution; image and output gradient are cut into tiles of rows and columns.
 std::string KernelGradient(int64_t h, int64_t w) {
   return absl::StrCat("ENTRY main {\n  x = f32[4,", h, ",", w,
                       ",3] parameter(0), sharding={devices=[1,2,3,1]<=[6]}\n", "  g = f32[4,", h, ",", w,
@@ -194,7 +194,8 @@ std::string KernelGradient(int64_t h, int64_t w) {
 TEST(ConvolutionTest, TheGradientByAKernelTakesHalosAndOneReduction) {
   ExpectEquivalent(KernelGradient(8, 9), {}, {6});
   ExpectEquivalent(KernelGradient(7, 8), {}, {6});
-  // A row of 3 columns from above or below, then a column of 5 or 6 rows from either side; of 4 images and 3 features.
+  // A row of 3 columns from above or below, then a column of 5 or 6 rows from either side, each of 4 images
+  // and 3 features.
   EXPECT_THAT(Collectives(KernelGradient(8, 9), 6),
               ElementsAre("collective-permute 144", "collective-permute 144", "collective-permute 288",
                           "collective-permute 288", "all-reduce 216"));
@@ -212,7 +213,8 @@ TEST(ConvolutionTest, BatchAndImageCutAreReducedTogether) {
 }
 
 TEST(ConvolutionTest, AnImageWithAnInfinityMeetsNoFilledUpWindow) {
-  // The last of 2 tiles of the window has 2 rows and a zero behind them, which would meet the infinity.
+  // The last of 2 tiles of the window has 2 rows and one of padding; a zero in the padding times the infinity
+  // would give NaN.
   ExpectEquivalent(R"(ENTRY main {
   x = f32[1,7,1] constant({{{1},{2},{3},{4},{5},{inf},{7}}})
   g = f32[5,1,1] parameter(0), sharding={devices=[$n,1,1]<=[$n]}
@@ -221,7 +223,7 @@ TEST(ConvolutionTest, AnImageWithAnInfinityMeetsNoFilledUpWindow) {
                    {}, {2, 3, 5});
 }
 
-// Windows of `k` rows side by side, each k rows of the image: image and output in tiles of rows.
+// Windows of k rows that do not overlap, with image and output cut into tiles of rows.
 std::string Patches(int64_t patches, int64_t k) {
   return absl::StrCat("ENTRY main {\n  x = f32[2,", patches * k,
                       ",3] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n  w = f32[", k,
@@ -242,7 +244,7 @@ TEST(ConvolutionTest, PatchesLongerThanTheirNumberSendNothing) {
   }
 }
 
-// The gradient of Patches by the window: the gradient by the output, dilated, is the window.
+// The kernel gradient of Patches: its window is the dilated output gradient.
 std::string PatchesKernelGradient(int64_t patches, int64_t k) {
   return absl::StrCat("ENTRY main {\n  x = f32[2,", patches * k,
                       ",3] parameter(0), sharding={devices=[1,$n,1]<=[$n]}\n  g = f32[2,", patches,
@@ -261,17 +263,17 @@ TEST(ConvolutionTest, TheGradientByAPatchIsASumOverTiles) {
   }
 }
 
-// A few rows far apart: they reach further than the output, but are too few to be cut.
+// A dilated window of a few rows reaches further than the output, but has too few rows to be cut.
 TEST(ConvolutionTest, ADilatedWindowOfThreeIsWhole) {
   const std::string atrous = Convolution(33, 3, 1, 18, 18, 1, 18);
   ExpectEquivalent(atrous);
   EXPECT_THAT(Collectives(atrous, 8), ::testing::Each(::testing::StartsWith("collective-permute")));
 }
 
-// A window of 4 rows over rows 3 apart: tile i reads rows up to the last of its positions, which tiles of 5 outputs have
-// 2 of, or 3.
+// A window of 4 over an image dilated by 3. Tile i needs rows only up to its last position: tiles of 5
+// outputs need 2 or 3 rows.
 TEST(ConvolutionTest, RowsBehindTheLastPositionDoNotTravel) {
-  // Of 2 x 1 x 4 floats: from the left neighbour alone.
+  // A row of 2 x 1 x 4 floats, from the left neighbour only.
   EXPECT_THAT(Collectives(Convolution(6, 4, 1, 2, 3, 3), 4), ElementsAre("collective-permute 32"));
   for (const int64_t size : {6, 7, 12}) {
     for (const int64_t low : {1, 2, 3}) {

@@ -1,4 +1,4 @@
-// Custom calls of every known target over operands and results that may not be theirs.
+// Custom calls to every known target, with operands and results that may not fit it.
 #include "runtime/kernels/custom_call.h"
 
 #include <string>
@@ -17,7 +17,7 @@
 namespace toroid {
 namespace {
 
-// An answer or an error, and where there is an answer it is that of the partitioned program.
+// Every call gives a result or an error. If it gives a result, the partitioned program gives the same.
 TEST(CustomCallTest, NoTargetTrustsItsOperandsOrItsShape) {
   std::vector<std::string> targets = KnownCustomCalls();
   for (const char* target : {"xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier", "xla.sdy.other",
@@ -49,7 +49,7 @@ ENTRY main {
         const std::vector<Literal> arguments = IntegerArguments(**module);
         const auto result = RunSingle(**module, arguments, RunOptions());
         if (!result.ok() || !partitioned.ok()) continue;
-        // Manual regions name their devices, and keep them.
+        // Manual regions fix the number of devices.
         if (!result->shape().IsArray() || HasManualRegions(**module)) continue;
         ExpectEquivalent(PrintModule(**module), arguments, {2});
       }
@@ -116,7 +116,7 @@ ENTRY main {
   EXPECT_OK(VerifyModule(*again));
 }
 
-// Right-hand sides of a triangular solve are independent.
+// The right-hand sides of a triangular solve are independent.
 TEST(CustomCallTest, TriangularSolvesStayCutAlongTheirRightHandSides) {
   const auto solve = [](const std::string& b, const std::string& tiles, int side, int batch) {
     const std::string front = batch > 0 ? "2," : "";

@@ -38,7 +38,8 @@ TEST(DotTest, BatchFreeAndContractingOnManyDevices) {
   ExpectEquivalent(Dot(kCut0, kCut0, kCut0));
   ExpectEquivalent(Dot(kCut1, kWhole, kCut1));
   ExpectEquivalent(Dot(kWhole, kCut2, kCut2));
-  // 7 over 2, 3 and 16: the padding of both operands is masked, or 0 * NaN would show.
+  // A contracting dimension of 7 over 2, 3 and 16 devices: the padding of both operands must be masked, or 0
+  // * NaN would show.
   ExpectEquivalent(Dot(kCut2, kCut1, kWhole));
   ExpectEquivalent(Dot(kCut2, kCut1, kCut1));
   for (const char* type : {"s32", "u8", "f64", "c64", "bf16"})
@@ -53,7 +54,7 @@ TEST(DotTest, BatchAndFreeDimensionsMoveNothing) {
 
 TEST(DotTest, AContractingDimensionIsReducedOnce) {
   EXPECT_THAT(Collectives(Dot(kCut2, kCut1, kWhole, "f32", "1"), 7), ElementsAre("all-reduce 216"));
-  // Into a cut result: one reduce-scatter.
+  // If the result is cut: one reduce-scatter.
   const std::string text = R"(ENTRY main {
   a = f32[8,64] parameter(0), sharding={devices=[1,$n]<=[$n]}
   b = f32[64,8] parameter(1), sharding={devices=[$n,1]<=[$n]}
@@ -64,7 +65,7 @@ TEST(DotTest, AContractingDimensionIsReducedOnce) {
 }
 
 TEST(DotTest, APartialSumIsReducedAfterWhatIsLinearInIt) {
-  // sum over the rows of a @ b: 9 numbers are reduced instead of 54.
+  // The sum over the rows of a @ b: 9 numbers are reduced instead of 54.
   const std::string text = R"(
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 ENTRY main {
@@ -91,7 +92,7 @@ TEST(DotTest, APartialSumIsReducedBeforeWhatIsNotLinear) {
   }
 }
 
-// 2 - 1 times infinity is infinite, 2 inf - 1 inf is NaN: the sum comes first.
+// (2 - 1) inf is inf, but 2 inf - 1 inf is NaN: the sum must be reduced before the product.
 TEST(DotTest, SumsAreReducedBeforeAVisiblyInfiniteFactor) {
   const std::string dot = R"(ENTRY main {
   a = f32[4,8] parameter(0), sharding={devices=[1,$n]<=[$n]}

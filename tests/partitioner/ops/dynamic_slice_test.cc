@@ -64,7 +64,8 @@ TEST(DynamicSliceTest, AVectorOfStartsIsCutAsScalarsAre) {
   }
 }
 
-// The maximum over columns is partial over one axis, the slice over the other: no sum of maxima.
+// The maximum over columns is partial over one axis, the slice is partial over the other: maxima must not be
+// added.
 TEST(DynamicSliceTest, PartialMaximaAreNotSummed) {
   for (const char* reducer : {"maximum", "minimum", "multiply"}) {
     SCOPED_TRACE(reducer);

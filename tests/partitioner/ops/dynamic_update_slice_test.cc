@@ -67,7 +67,7 @@ TEST(DynamicUpdateSliceTest, OneRowIntoACutCacheMovesNothing) {
   EXPECT_THAT(Collectives(Update("s32", 16, 1, ", sharding={replicated}"), 4), IsEmpty());
 }
 
-// An update of several rows that goes to a constant place.
+// An update of several rows and columns at a constant position.
 std::string ConstantUpdate(int64_t size, int64_t rows, int64_t start, const std::string& sharding) {
   return absl::StrCat("ENTRY main {\n  x = f32[", size, ",", size, "] parameter(0), sharding=", sharding,
                       "\n  u = f32[", rows, ",", rows, "] parameter(1), sharding=", sharding,
@@ -82,7 +82,7 @@ TEST(DynamicUpdateSliceTest, RowsAreShiftedToAConstantPlace) {
     ExpectEquivalent(ConstantUpdate(16, 3, start, "{devices=[1,$n]<=[$n]}"));
     ExpectEquivalent(ConstantUpdate(13, 11, start, "{devices=[2,2]<=[4]}"), {}, {4});
   }
-  // Rows of 12 [60] to the next tile, columns of 12 [64].
+  // 12 rows of 60 floats go to the next tile, then 12 columns of 64 floats.
   EXPECT_THAT(Collectives(ConstantUpdate(256, 240, 16, "{devices=[4,4]<=[16]}"), 16),
               ElementsAre("collective-permute 2880", "collective-permute 3072"));
 }

@@ -12,7 +12,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// fft(x) of `in` elements of type `type`, the dimension `cut` cut over all devices; `length` of the last `dims`.
+// fft(x), with x of the dimensions `in`, for type `type` over the last `dims` dimensions. Dimension `cut` is
+// cut over all devices.
 std::string Fft(const std::string& type, const std::vector<int64_t>& in, int cut, int dims) {
   std::vector<int64_t> length(in.end() - dims, in.end()), out = in;
   std::string from = "c64", to = "c64";
@@ -69,24 +70,24 @@ TEST(FftTest, OfTwoCutDimensions) {
 }
 
 TEST(FftTest, WhatIsSent) {
-  // A batch: lines go to the batch's tiles and back.
+  // A batch of lines: an all-to-all moves the cut to the batch dimension, another one moves it back.
   EXPECT_THAT(Collectives(Fft("FFT", {16, 4096}, 0, 1), 8), IsEmpty());
   EXPECT_THAT(Collectives(Fft("FFT", {16, 4096}, 1, 1), 8),
               ElementsAre("all-to-all 65536", "all-to-all 65536"));
-  // Rows of an image: the other dimension takes the cut.
+  // An image cut along dimension 0: dimension 1 takes the cut while dimension 0 is transformed.
   EXPECT_THAT(Collectives(Fft("FFT", {256, 256}, 0, 2), 8),
               ElementsAre("all-to-all 65536", "all-to-all 65536"));
-  // One line: three times a tile; gathering sends seven.
+  // One line: each device sends its tile three times; an all-gather would send it seven times.
   EXPECT_THAT(Collectives(Fft("FFT", {65536}, 0, 1), 8),
               ElementsAre("all-to-all 65536", "all-to-all 65536", "all-to-all 65536"));
   EXPECT_THAT(Collectives(Fft("IFFT", {65536}, 0, 1), 8),
               ElementsAre("all-to-all 65536", "all-to-all 65536", "all-to-all 65536"));
-  // Of few devices, or where tiles do not divide: gathered.
+  // Over few devices, or if the line does not divide into tiles, it is gathered.
   EXPECT_THAT(Collectives(Fft("FFT", {65536}, 0, 1), 2), ElementsAre("all-gather 262144"));
   EXPECT_THAT(Collectives(Fft("FFT", {1000}, 0, 1), 8), ElementsAre("all-gather 1000"));
 }
 
-// A convolution by transforms: its middle stays where the lines are whole.
+// A convolution by transforms: between the two transforms, lines stay whole on their devices.
 TEST(FftTest, ThereAndBackMovesLinesTwice) {
   PartitionOptions options;
   options.num_partitions = 8;

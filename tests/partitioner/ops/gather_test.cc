@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Rows of a table whose rows are cut.
+// A gather of rows from a table that is cut by rows.
 std::string Rows(const std::string& index, int64_t rows, const std::string& indices, const std::string& out) {
   return absl::StrCat(
       "ENTRY main {\n  x = f32[", rows, ",5] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  i = ", index,
@@ -36,7 +36,7 @@ TEST(GatherTest, RowsOfACutTableWithIndicesOutOfRange) {
 }
 
 TEST(GatherTest, NarrowIndicesOfALongTableDoNotOverflow) {
-  // 300 rows over 2 devices: offsets of 150 fit no s8, indices do.
+  // 300 rows over 2 devices: the tile's offset of 150 does not fit in s8, but indices do.
   ExpectEquivalent(Rows("s8", 300, "", ""), TableAndIndices(xla::S8, 300, -128, 127), {2, 3, 16});
   ExpectEquivalent(Rows("u8", 300, "", ""), TableAndIndices(xla::U8, 300, 0, 255), {2, 3, 16});
 }
@@ -48,7 +48,7 @@ TEST(GatherTest, WideIndicesKeepTheirWidth) {
 }
 
 TEST(GatherTest, ALookUpInACutTableSendsOnlyTheResult) {
-  // Each device looks up what it owns; the masked parts are summed.
+  // Each device looks up the rows it holds; the masked results are summed.
   EXPECT_THAT(Collectives(Rows("s32", 64, ", sharding={replicated}", ", sharding={replicated}"), 4),
               ElementsAre("all-reduce 140"));
 }
@@ -98,7 +98,8 @@ TEST(GatherTest, UnsignedIndicesBeyondTwoToThe63MeanTheEnd) {
 }
 
 TEST(GatherTest, AnIndexThatCountsAlongABatchMovesNothing) {
-  // x[b, i[b, k]], b an iota: the index of the batch last, in another type, spread over k.
+  // x[b, i[b, k]] where b is an iota: the batch index is the second component, of another type, and broadcast
+  // over k.
   const std::string text = R"(ENTRY main {
   x = f32[6,9,5] parameter(0), sharding={devices=[1,$n,1]<=[$n]}
   i = u32[9,4,1] parameter(1), sharding={devices=[$n,1,1]<=[$n]}
@@ -123,7 +124,8 @@ TEST(GatherTest, AnIndexThatCountsFewerRowsThanThereAreIsAnIndex) {
   ExpectEquivalent(text);
 }
 
-// PyTorch/XLA writes torch.gather so: an iota per batch dimension, and negative indices counted from the end at last.
+// PyTorch/XLA lowers torch.gather like this: an iota for each batch dimension, and a select for negative
+// indices at the end.
 TEST(GatherTest, PositionsHideBehindAConcatenationAndASelect) {
   const std::string text = R"(ENTRY main {
   x = f32[9,4,6] parameter(0), sharding={devices=[$n,1,1]<=[$n]}
@@ -147,8 +149,8 @@ TEST(GatherTest, PositionsHideBehindAConcatenationAndASelect) {
   for (const int64_t n : {2, 3, 4}) EXPECT_THAT(Collectives(text, n), IsEmpty());
 }
 
-// tf.gather with batch_dims, torch.index_select and indices that NumPy holds: positions are a constant, are clamped, cut
-// out, reshaped, moved to other dimensions.
+// As from tf.gather with batch_dims, torch.index_select and NumPy indices: the batch positions are a
+// constant, or are clamped, sliced, reshaped or transposed.
 TEST(GatherTest, PositionsAreSeenThroughWhatDoesNotChangeThem) {
   for (
       const char* rows : {
@@ -181,7 +183,7 @@ TEST(GatherTest, PositionsAreSeenThroughWhatDoesNotChangeThem) {
   }
 }
 
-// A clamp, an overflow, a reversal or a shift makes other rows of positions.
+// These clamps, overflows, reversals and shifts change the positions.
 TEST(GatherTest, WhatIsNearlyAPositionIsAnIndex) {
   for (
       const char* rows : {

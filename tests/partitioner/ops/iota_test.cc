@@ -15,7 +15,7 @@ std::string Iota(const std::string& type, int64_t size) {
 }
 
 TEST(IotaTest, NarrowTypesWrapAndRoundAsTheWholeWould) {
-  // 300 fits no 8-bit integer; bf16 has 8 bits of precision.
+  // 300 does not fit in 8-bit integers, and bf16 has 8 bits of precision.
   for (const char* type : {"s8", "u8", "s16", "s32", "s64", "f32", "bf16", "f16", "c64"}) {
     SCOPED_TRACE(type);
     ExpectEquivalent(Iota(type, 300), {}, {1, 2, 7, 16});

@@ -1,4 +1,4 @@
-// What families of ops say of themselves: the examples of their headers.
+// The examples in the headers of op families.
 #include "partitioner/ops/op_families.h"
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// A module of an entry computation of these lines, beside `add`.
+// A module with an entry computation of these lines, and a reducer `add`.
 std::unique_ptr<Module> Program(const std::string& lines) {
   auto module = ParseModule(
       "HloModule m\nadd { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"

@@ -44,7 +44,7 @@ TEST(PadTest, PaddingAnUncutDimensionMovesNothing) {
               IsEmpty());
 }
 
-// Rows [start, limit) of n, padded.
+// A pad of the rows [start, limit) of n rows.
 std::string PadOfSlice(int64_t n, int64_t start, int64_t limit, const std::string& padding, int64_t out) {
   return absl::StrCat("ENTRY main {\n  x = f32[", n,
                       ",3] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  s = f32[", limit - start,
@@ -64,7 +64,7 @@ TEST(PadTest, OfASliceReadsTheArrayBehindIt) {
   EXPECT_THAT(Collectives(PadOfSlice(64, 1, 64, "0_1", 64), 8), ElementsAre("collective-permute 12"));
 }
 
-// x whole, padded, and the result in tiles.
+// A pad of a replicated x; the result is cut by rows.
 std::string PadOfWhole(int64_t size, const std::string& padding, int64_t out) {
   return absl::StrCat("ENTRY main {\n  x = f32[", size,
                       ",3] parameter(0), sharding={replicated}\n  v = f32[] constant(7)\n  p = f32[", out,
@@ -85,7 +85,7 @@ TEST(PadTest, OfAWholeArrayIsReadFromTheDevicesOwn) {
   }
 }
 
-// x f32[16,4] cut over two axes of three; what is padded is cut over the third too.
+// x f32[16,4] is cut over two axes of three; its pad is cut over the third axis too.
 TEST(PadTest, OfAnArrayWholeAlongAnAxisMovesWhatLiesBeyondThatAlone) {
   const std::string text = R"(ENTRY main {
   x = f32[16,4] parameter(0), sharding={devices=[2,2,2]<=[8] last_tile_dim_replicate}
@@ -96,7 +96,7 @@ TEST(PadTest, OfAnArrayWholeAlongAnAxisMovesWhatLiesBeyondThatAlone) {
   ExpectEquivalent(text, {}, {8});
 }
 
-// Rows [start, start + out) of x padded; `n` rows in tiles.
+// The rows [start, start + out) of a padded x of n rows; x and the result are cut by rows.
 std::string SliceOfPad(int64_t n, int64_t low, int64_t high, int64_t start, int64_t out) {
   return absl::StrCat(
       "ENTRY main {\n  x = f32[", n,
@@ -106,7 +106,7 @@ std::string SliceOfPad(int64_t n, int64_t low, int64_t high, int64_t start, int6
 }
 
 TEST(PadTest, PaddedAndCutIsOneShift) {
-  // By a tile of 4 rows of 8 bytes.
+  // A shift by one tile of 4 rows of 8 bytes.
   EXPECT_THAT(Collectives(SliceOfPad(16, 4, 0, 0, 16), 4), ElementsAre("collective-permute 32"));
   EXPECT_THAT(Collectives(SliceOfPad(16, 0, 4, 4, 16), 4), ElementsAre("collective-permute 32"));
   EXPECT_THAT(Collectives(SliceOfPad(16, 4, 3, 4, 16), 4), IsEmpty());

@@ -1,4 +1,4 @@
-// Products with groups of rows, any dimension cut.
+// Ragged dots, with any dimension cut.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
@@ -13,7 +13,7 @@ Literal Sizes(std::vector<int32_t> values) {
   return sizes;
 }
 
-// lhs [11,6], rhs [5,6,7], sizes [5]; shardings of these and of the result.
+// lhs [11,6], rhs [5,6,7], sizes [5]; the arguments are the sharding attributes of lhs, rhs and result.
 std::string Free(const char* lhs, const char* rhs, const char* result) {
   return absl::Substitute(R"(
 ENTRY main {
@@ -94,7 +94,7 @@ ENTRY main {
   }
 }
 
-// Experts lie on their devices and stay there: their partial results are summed.
+// Experts stay on their devices; the partial results are summed.
 TEST(RaggedDotTest, CutExpertsAreNotGathered) {
   const std::string program = Text(R"(
 ENTRY main {
@@ -106,7 +106,7 @@ ENTRY main {
   EXPECT_THAT(Collectives(program, 8), ::testing::ElementsAre("all-reduce 2048"));
 }
 
-// Each device's rows and weights suffice for its part.
+// Each device has all rows and weights that its part needs.
 TEST(RaggedDotTest, CutRowsSendNothing) {
   const std::string program = Text(R"(
 ENTRY main {

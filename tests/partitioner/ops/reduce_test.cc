@@ -22,8 +22,8 @@ TEST(ReduceTest, EveryReducerOfEveryTypeOverAnUnevenDimension) {
   for (const char* type : {"f32", "bf16", "f64", "s8", "u8", "s32", "u32", "s64", "u64"}) {
     for (const char* opcode : {"add", "maximum", "minimum", "multiply"}) {
       SCOPED_TRACE(absl::StrCat(type, " ", opcode));
-      // Its neutral element is the partitioner's to know: values all below, or all above, an init are
-      // telling.
+      // Padding must hold the neutral element, not the init value: values below or above the init value would
+      // show the difference.
       ExpectEquivalent(Reduce(type, opcode, "constant(1)", "5,3", "3"), {}, {2, 3, 7});
     }
   }
@@ -42,7 +42,7 @@ TEST(ReduceTest, EveryReducerOfEveryTypeOverAnUnevenDimension) {
 }
 
 TEST(ReduceTest, ExtremesFarFromZero) {
-  // Maxima of negative numbers and minima of positive ones: a zero in the padding would win.
+  // Maxima of negative and minima of positive numbers: a zero in the padding would win.
   for (const char* type : {"f32", "s32", "s8"}) {
     SCOPED_TRACE(type);
     const Shape shape(*TypeFromName(type), {5, 3});
@@ -68,7 +68,7 @@ TEST(ReduceTest, OneAllReduceOfTheResult) {
   EXPECT_THAT(Collectives(Reduce("f32", "add", "constant(0)", "16,3", "3"), 4), ElementsAre("all-reduce 12"));
 }
 
-// Two arrays, reduced together: the largest value and where it stands.
+// A reduction of two arrays: the largest value and its position.
 std::string ArgMax(int64_t size) {
   return absl::StrCat(R"(f {
   v0 = f32[] parameter(0)
@@ -137,7 +137,8 @@ TEST(ReduceTest, InitValuesOfSeveralArraysEnterOnce) {
 }
 
 TEST(ReduceTest, InitValuesOfAComputationOfItsOwnEnterOnce) {
-  // (a + b i) (c + d i): no part starts from the init value, and padding rows are passed over.
+  // A complex product, (a + b i) (c + d i). The init value must enter only once, and padding rows must be
+  // skipped.
   ExpectEquivalent(TwoReducers("p = s32[] multiply(a, c)  q = s32[] multiply(b, d)  s = s32[] subtract(p, q)",
                                "u = s32[] multiply(a, d)  v = s32[] multiply(b, c)  t = s32[] add(u, v)"));
 }

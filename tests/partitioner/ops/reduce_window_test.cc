@@ -40,7 +40,7 @@ TEST(ReduceWindowTest, ACumulativeSumReachesOverAllTiles) {
   ExpectEquivalent(ReduceWindow(16, "maximum", 16, 1, 15, 0));
 }
 
-// y = sums up to each row, or from each row on.
+// Sums of the rows up to, or from, each row, depending on `pad`.
 std::string Cumulative(const std::string& dims, const std::string& size, const std::string& pad,
                        const std::string& init = "0") {
   return absl::StrCat(

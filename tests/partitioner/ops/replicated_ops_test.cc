@@ -57,7 +57,7 @@ ENTRY main {
 
 constexpr char kAdd[] = "add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT s = s32[] add(a, b) }\n";
 
-// Sum and size of `value`, and itself.
+// The sum of `value`, its size, and `value` itself.
 std::string SumAndSize(const std::string& shape, const std::string& value) {
   return absl::Substitute(R"(
   z = s32[] constant(0)

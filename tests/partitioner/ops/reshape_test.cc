@@ -48,13 +48,14 @@ TEST(ReshapeTest, UnevenSplitsMoveTheElementsThatChangeOwner) {
     }
   }
   ExpectEquivalent(Reshape("10,6", "[$n,1]", "5,12", "[$n,1]"), {}, {2, 3, 4});
-  // 6 rows of 4 over 4 devices: 8, 8, 8, 0 elements and 6 each.
+  // f32[6,4] over 4 devices: tiles of 8, 8, 8 and 0 elements become tiles of 6 each.
   for (const std::string& collective : Collectives(Reshape("6,4", "[$n,1]", "24", "[$n]"), 4)) {
     EXPECT_EQ(collective.find("collective-permute"), 0) << collective;
   }
 }
 
-// 3 rows of 5 over 4 devices, the last of which has none: 5, 5, 5 and 0 elements become 4, 4, 4 and 3.
+// f32[3,5] over 4 devices, the last of which has no row: tiles of 5, 5, 5 and 0 elements become 4, 4, 4 and
+// 3.
 TEST(ReshapeTest, TilesMayOutnumberTheRowsThatAreMerged) {
   EXPECT_THAT(Collectives(Reshape("3,5", "[$n,1]", "15", "[$n]"), 4), ElementsAre("collective-permute 12"));
   for (const auto& [split, whole] :
@@ -67,7 +68,8 @@ TEST(ReshapeTest, TilesMayOutnumberTheRowsThatAreMerged) {
   }
 }
 
-// The state of 8 to 18 qubits: dimensions of two merged into one, of more parts than a rule lists (15) at the end.
+// The state of 7 to 18 qubits: many dimensions of size two merge into one, in the end more than the 15
+// factors that a rule has room for.
 TEST(ReshapeTest, ManyDimensionsMergeIntoOne) {
   for (const int qubits : {7, 8, 15, 16, 17, 18}) {
     SCOPED_TRACE(qubits);

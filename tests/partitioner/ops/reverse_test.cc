@@ -24,7 +24,7 @@ TEST(ReverseTest, EvenTilesTravelOnceAndWhole) {
   EXPECT_THAT(Collectives(Reverse(8), 4), ElementsAre("collective-permute 24"));
 }
 
-// One permute of the tile of 4 x 3, then a row and a column of padding.
+// One permute of the tiles of 4 x 3, then one row and one column to shift out the padding.
 TEST(ReverseTest, TilesTravelOnceAlongSeveralDimensions) {
   EXPECT_THAT(Collectives(R"(ENTRY main {
   x = f32[7,5] parameter(0), sharding={devices=[2,2]<=[4]}

@@ -1,4 +1,4 @@
-// Random bits cut along any dimension are those of the whole.
+// Random bits that are cut along any dimension equal those of the uncut op.
 #include <string>
 #include <vector>
 
@@ -10,7 +10,7 @@
 namespace toroid {
 namespace {
 
-// The bits and the new state, with dimension `cut` of the bits split over the devices; -1: no sharding given.
+// An rng-bit-generator; dimension `cut` of the bits is cut over all devices; -1: no sharding.
 std::string Program(const std::string& algorithm, const std::string& type, const std::vector<int64_t>& dims,
                     int cut, int words) {
   std::vector<std::string> tiles(dims.size(), "1");
@@ -26,7 +26,7 @@ std::string Program(const std::string& algorithm, const std::string& type, const
       "\n  ROOT t = (", state, ", ", shape, ") tuple(n, y)\n}\n");
 }
 
-// A counter near its end, so that the carry is seen.
+// A state whose counter is near its end, so that a carry occurs.
 Literal State(int words) {
   Literal state(Shape(xla::U64, {words}));
   const uint64_t values[] = {0x0123456789abcdefu, ~uint64_t{0} - 5, 0xfedcba9876543210u};

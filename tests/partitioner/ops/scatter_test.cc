@@ -42,7 +42,7 @@ TEST(ScatterTest, CombinersIntoACutTable) {
 }
 
 TEST(ScatterTest, TheLastUpdateOfARowWins) {
-  // b: replaces. Distinct indices, so that the order of updates does not matter.
+  // The computation returns b, the update. Indices are distinct, so the order of updates does not matter.
   const int32_t rows[] = {4, 0, 8, 2, -1, 9, 6};
   ExpectEquivalent(Scatter("copy(b)", "s32", kRows, kRows, kRows),
                    {Integers(Shape(xla::F32, {9, 5})), Literal::Array<int32_t>({7, 1}, rows),
@@ -65,7 +65,7 @@ ENTRY main {
 })");
 }
 
-// Segments of updates that are cut, combined by `opcode` on `type`.
+// A segment reduction by `opcode` on `type`; the updates are cut.
 std::string Segments(const std::string& type, const std::string& opcode, const std::string& table,
                      const std::string& out) {
   return absl::StrCat("f { a = ", type, "[] parameter(0)  b = ", type, "[] parameter(1)  ROOT c = ", type,
@@ -118,7 +118,7 @@ ENTRY main {
   EXPECT_THAT(Collectives(text, 4), ElementsAre("all-reduce 180", "all-reduce 180"));
 }
 
-// A table cut over 4 of 8 devices, updates over all 8.
+// A table cut over 4 of 8 devices, and updates cut over all 8.
 std::string CutFurther(int64_t rows, int64_t updates, const std::string& opcode) {
   return absl::StrCat("f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] ", opcode,
                       "(a, b) }\nENTRY main {\n  x = f32[", rows,
@@ -136,13 +136,13 @@ TEST(ScatterTest, FewUpdatesOfALargeTableAreGathered) {
 }
 
 TEST(ScatterTest, ManyUpdatesOfASmallTableAreReduced) {
-  // The table is replicated first: the updates go onto it.
+  // The table is gathered first, and each device applies its updates to it.
   EXPECT_THAT(Collectives(CutFurther(8, 4096, "add"), 8),
               ElementsAre("all-gather 32", "reduce-scatter 128", "all-reduce 32"));
 }
 
-// The gradient of a table that all devices have, 64 rows, by 32 of a batch: 1.9 kB, where partial tables would take 7.2 kB, and
-// columns of them, brought together again, 3.9 kB.
+// The gradient of a replicated table of 64 rows, from 30 updates. Over 8 devices, gathering the updates sends
+// 1.9 kB; reducing partial tables would send 7.2 kB, and gathering columns of the table 3.9 kB.
 TEST(ScatterTest, FewUpdatesOfAWholeTableAreGathered) {
   const std::string text = R"(f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 ENTRY main {
@@ -173,7 +173,7 @@ TEST(ScatterTest, UpdatesCutFurtherThanTheTable) {
   }
 }
 
-// One row of each group, x[b, i[b]] += u[b], the group's number given by an iota.
+// One row of each group: x[b, i[b]] -= u[b], where b comes from an iota.
 std::string InGroups(const std::string& counted) {
   return absl::StrCat(R"(
 f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] subtract(a, b) }
@@ -228,7 +228,7 @@ ENTRY main {
 }
 
 TEST(ScatterTest, TheGradientOfALargeTableIsNoPartialSumOfItsSize) {
-  // Used twice, once not linearly: 14/16 of the updates and indices travel, and nothing else.
+  // The gradient is used twice, once by an op that is not linear. Only updates and indices are gathered.
   const std::string text = R"(
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 ENTRY main {

@@ -12,7 +12,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-// The gradient of max pooling; x has n rows, the source m.
+// The gradient of max pooling: x has n rows, the source m rows.
 std::string PoolingGradient(int64_t n, int64_t m, int64_t size, int64_t stride, const std::string& split,
                             const std::string& init = "0") {
   return absl::StrCat(R"(
@@ -45,7 +45,7 @@ TEST(SelectAndScatterTest, WindowsThatLieApartStayWhereTheyAre) {
   EXPECT_THAT(Collectives(PoolingGradient(64, 32, 2, 2, "[$n,1]"), 4), IsEmpty());
 }
 
-// As written for a 2-d image: windows of k x k in steps of s.
+// The gradient of 2-d max pooling: windows of k x k with stride s.
 std::string Image(const std::string& type, int64_t n, int64_t k, int64_t s, int64_t low, int64_t high,
                   const std::string& direction) {
   const int64_t m = (n + low + high - k) / s + 1;
@@ -82,7 +82,7 @@ TEST(SelectAndScatterTest, OverlappingAndPaddedWindows) {
 }
 
 TEST(SelectAndScatterTest, WindowsBeyondTheArraySelectAmongItsElementsAlone) {
-  // Everything is as low as padding usually is.
+  // All elements are as low as the usual padding value.
   const float lowest = -std::numeric_limits<float>::infinity();
   const std::vector<float> x(12 * 12, lowest);
   for (const char* direction : {"GE", "GT"}) {
@@ -92,7 +92,7 @@ TEST(SelectAndScatterTest, WindowsBeyondTheArraySelectAmongItsElementsAlone) {
 }
 
 TEST(SelectAndScatterTest, TheGradientOfMaxPoolingSendsHalos) {
-  // 64 rows of 64 over 4, k = 3, s = 2: rows of 256 and of 128 bytes.
+  // 64 rows of 64 over 4 devices, k = 3, s = 2: rows have 256 bytes in x and 128 bytes in the source.
   EXPECT_THAT(
       Collectives(Image("f32", 64, 3, 2, 0, 1, "GE"), 4),
       UnorderedElementsAre("collective-permute 512", "collective-permute 256", "collective-permute 128"));

@@ -29,12 +29,12 @@ TEST(SliceTest, AnyStartLimitAndStride) {
     }
   }
   ExpectEquivalent(Slice(13, 1, 12, 2));
-  ExpectEquivalent(Slice(13, 13, 13, 1));  // Nothing.
+  ExpectEquivalent(Slice(13, 13, 13, 1));  // An empty result.
   ExpectEquivalent(Slice(1, 0, 1, 1));
 }
 
 TEST(SliceTest, ALeadingPartTakesTheRowsThatChangeOwner) {
-  // f32[8] over 2: tiles of 4; y f32[6]: tiles of 3: device 1 has x[4,8), wants x[3,6).
+  // x f32[8] over 2 devices has tiles of 4, y f32[6] has tiles of 3: device 1 holds x[4,8) and needs x[3,6).
   EXPECT_THAT(Collectives(Slice(8, 0, 6, 1), 2), ElementsAre("collective-permute 4"));
 }
 
@@ -63,7 +63,7 @@ TEST(SliceTest, AWholeDimensionMovesNothing) {
               IsEmpty());
 }
 
-// Row `row` of x f32[rows,8] in tiles of rows, everywhere.
+// Row `row` of x f32[rows,8], which is cut by rows; the result is replicated.
 std::string OneRow(int64_t rows, int64_t row) {
   return absl::StrCat("ENTRY main {\n  x = f32[", rows,
                       ",8] parameter(0), sharding={devices=[$n,1]<=[$n]}\n  s = f32[1,8] slice(x), slice={[",
@@ -71,7 +71,7 @@ std::string OneRow(int64_t rows, int64_t row) {
                       "], [0:8]}\n  ROOT y = f32[8] reshape(s), sharding={replicated}\n}\n");
 }
 
-// Element [row, column] of x, cut along both.
+// Element [row, column] of x, which is cut along both dimensions; the result is replicated.
 std::string OneElement(int64_t rows, int64_t columns, int64_t row, int64_t column) {
   return absl::StrCat("ENTRY main {\n  x = f32[", rows, ",", columns,
                       "] parameter(0), sharding={devices=[2,2]<=[4]}\n  s = f32[1,1] slice(x), slice={[", row,
@@ -83,7 +83,7 @@ TEST(SliceTest, ARowThatAllWantIsASum) {
   for (const int64_t row : {0, 3, 9, 15})
     EXPECT_THAT(Collectives(OneRow(16, row), 4), ElementsAre("all-reduce 32"));
   EXPECT_THAT(Collectives(OneElement(8, 8, 6, 5), 4), ElementsAre("all-reduce 4"));
-  // To tiles of the other dimension: half of that.
+  // A row that is then cut along the other dimension: a reduce-scatter, of half the bytes.
   EXPECT_THAT(Collectives(R"(ENTRY main {
   x = f32[16,8] parameter(0), sharding={devices=[$n,1]<=[$n]}
   s = f32[1,8] slice(x), slice={[9:10], [0:8]}
@@ -104,7 +104,7 @@ TEST(SliceTest, ARowThatAllWantIsASum) {
   }
 }
 
-// Of many devices few read anything.
+// Only a few of many devices read any row.
 TEST(SliceTest, AFewRowsOfManyTilesAreOnePermute) {
   const std::string text = Slice(4096 * 4, 4096 * 4 - 2, 4096 * 4, 1);
   EXPECT_LE(Collectives(text, 4096).size(), 2);
@@ -135,7 +135,7 @@ TEST(SliceTest, ARowOfSomeColumns) {
                    {}, {6}, 1e-6);
 }
 
-// Rows that are read as tiles stay with their owners: what is put before an array comes from its first tile.
+// Rows that are read into tiles are not broadcast: the row put before the array comes from its first tile.
 TEST(SliceTest, AFirstRowPutBeforeItsArrayStays) {
   const std::string text = R"(ENTRY main {
   x = f32[15,8] parameter(0), sharding={devices=[$n,1]<=[$n]}

@@ -64,7 +64,7 @@ TEST(TopKTest, AlongCutAndUncutDimensions) {
   EXPECT_THAT(Collectives(TopK("[$n,1]"), 7), IsEmpty());
 }
 
-// The first k of a line of n elements, by op or by custom call.
+// The first k elements of lines of n elements, by the instruction `op`: a topk or a custom call.
 std::string FirstOf(const std::string& type, int64_t n, int64_t k, const std::string& op) {
   return absl::StrCat("ENTRY main {\n  x = ", type, "[3,", n,
                       "] parameter(0), sharding={devices=[1,$n]<=[$n]}\n  ROOT t = (", type, "[3,", k,
@@ -83,7 +83,7 @@ TEST(TopKTest, OfACutLineTakesTheFirstOfEveryTile) {
       }
     }
   }
-  // Three lines of four values and positions from each tile.
+  // From each tile, four values and positions of three lines.
   EXPECT_THAT(Collectives(FirstOf("f32", 4096, 4, "topk(x), k=4, largest=true"), 8),
               ElementsAre("all-gather 48", "all-gather 48"));
   EXPECT_THAT(Collectives(FirstOf("bf16", 4096, 4, "custom-call(x), custom_call_target=\"TopK\""), 8),
@@ -100,7 +100,7 @@ TEST(TopKTest, OfEqualElementsTheFirstWins) {
   }
 }
 
-// Sorted rows and where they were, of which `rows` are read.
+// Sorts n values with their positions; only the first `rows` of both are read.
 std::string SortedFirst(int64_t n, int64_t rows, const std::string& direction) {
   return absl::StrCat(R"(
 before {
@@ -143,7 +143,8 @@ TEST(SortTest, OfWhichOnlyTheFirstRowsAreReadTakesThoseOfEveryTile) {
   EXPECT_THAT(Collectives(SortedFirst(4096, 4, "GT"), 8), ElementsAre("all-gather 32", "all-gather 32"));
 }
 
-// A sort of some lines of n rows, cut, by the first array. `arrays`: "TYPE" or "TYPE counted", with `less` as the comparison's root.
+// A sort of two lines of n elements, cut along the lines. `arrays`: "TYPE" for a parameter, "TYPE counted"
+// for an iota. `less`: the root of the comparison, for example on the first array.
 std::string Sorted(int64_t n, const std::vector<std::string>& arrays, const std::string& less,
                    bool is_stable = true) {
   std::string comparison, parameters, names, shapes, shardings;
@@ -172,7 +173,7 @@ std::string Sorted(int64_t n, const std::vector<std::string>& arrays, const std:
 constexpr char kLess[] = "  ROOT r = pred[] compare(a0, b0), direction=LT\n";
 constexpr char kGreater[] = "  ROOT r = pred[] compare(a0, b0), direction=GT, type=TOTALORDER\n";
 
-// Many equal rows: integers from -4 to 4.
+// Arguments are integers from -4 to 4, so many elements are equal.
 TEST(SortTest, OfTilesThatStayCut) {
   for (const int64_t n : {1, 5, 16, 45, 49, 64, 100, 263, 500}) {
     SCOPED_TRACE(n);
@@ -181,7 +182,7 @@ TEST(SortTest, OfTilesThatStayCut) {
     ExpectEquivalent(Sorted(n, {"f32", "s32"}, kLess));
     ExpectEquivalent(Sorted(n, {"s8", "s32 counted"}, kLess));
     ExpectEquivalent(Sorted(n, {"bf16", "f64", "u8"}, kLess, /*is_stable=*/false));
-    ExpectEquivalent(Sorted(n, {"u16", "s8 counted"}, kLess));  // Too narrow to count them all.
+    ExpectEquivalent(Sorted(n, {"u16", "s8 counted"}, kLess));  // s8 is too narrow to count all elements.
   }
 }
 
@@ -189,7 +190,7 @@ TEST(SortTest, OfNothing) {
   ExpectEquivalent(absl::StrReplaceAll(Sorted(40, {"f32", "s32"}, kLess), {{"[2,40]", "[0,40]"}}));
 }
 
-// A comparison of two keys, which reads other arrays than the first, and in which equal rows differ.
+// A comparison of two keys: it does not read the first array only, and elements with equal keys differ.
 TEST(SortTest, OfTilesByTwoKeys) {
   const char* keys = R"(  zero = s32[] constant(0)
   first = pred[] compare(a1, b1), direction=GT
@@ -204,7 +205,7 @@ TEST(SortTest, OfTilesByTwoKeys) {
 TEST(SortTest, ZerosOfBothSignsKeepTheirOrder) {
   std::vector<float> x(2 * 300);
   for (size_t i = 0; i < x.size(); ++i) x[i] = i % 7 == 0 ? 1.f : i % 3 == 0 ? -0.f : 0.f;
-  // What divides by them tells them apart.
+  // A division tells 0 and -0 apart.
   std::string text = Sorted(300, {"f32"}, kLess);
   text = absl::StrReplaceAll(text, {{"ROOT s", "s"}, {"\n}\n\n", ""}});
   text = absl::StrCat(text.substr(0, text.rfind('}')),
@@ -213,26 +214,27 @@ TEST(SortTest, ZerosOfBothSignsKeepTheirOrder) {
   ExpectEquivalent(text, {Literal::Array<float>({2, 300}, x)});
 }
 
-// Bytes that a device sends: two all-to-alls and the rows at borders; gathering would send 7 tiles of 1,000 rows of 2 lines.
+// Two all-to-alls and the rows at borders of tiles; gathering would send 7 tiles of 2 lines of 1,000
+// elements.
 TEST(SortTest, OfTilesSendsLessThanGatheringThem) {
   EXPECT_THAT(
       Collectives(Sorted(8000, {"s32"}, kLess), 8),
       ElementsAre("all-to-all 8000", "all-to-all 8000", "collective-permute 392", "collective-permute 392"));
-  // The numbers of equal rows travel too, on half the way.
+  // For floats, positions that order equal elements travel too, in one of the two all-to-alls.
   EXPECT_THAT(Collectives(Sorted(8000, {"f32"}, kLess), 8),
               ElementsAre("all-to-all 8000", "all-to-all 8000", "all-to-all 4000", "collective-permute 392",
                           "collective-permute 392", "collective-permute 196", "collective-permute 196"));
-  // An argsort has numbers of its own.
+  // An argsort already has positions.
   EXPECT_THAT(Collectives(Sorted(8000, {"f32", "s32 counted"}, kLess), 8),
               ElementsAre("all-to-all 8000", "all-to-all 8000", "all-to-all 8000", "all-to-all 8000",
                           "collective-permute 392", "collective-permute 392", "collective-permute 392",
                           "collective-permute 392"));
-  // Tiles that are too small, or too few, are gathered; who counts is not.
+  // Tiles that are too small or too few are gathered; the counted array is an iota and needs no gathering.
   EXPECT_THAT(Collectives(Sorted(64, {"s32"}, kLess), 8), ElementsAre("all-gather 64"));
   EXPECT_THAT(Collectives(Sorted(8000, {"f32", "s32 counted"}, kLess), 2), ElementsAre("all-gather 32000"));
 }
 
-// What follows a short line is not cut again: the line is gathered once, and all else computed everywhere.
+// A short line is gathered once for its sort, and later ops on it are not cut again.
 TEST(SortTest, NoShardingFlowsAlongShortLines) {
   std::string text = Sorted(64, {"s32"}, kLess);
   text = absl::StrReplaceAll(

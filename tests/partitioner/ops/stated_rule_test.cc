@@ -19,7 +19,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// f32[32,8] -> f32[32,8] by an unknown target, its operand cut as `sharding` says, the result free.
+// A call of an unknown target, f32[32,8] -> f32[32,8]. Its operand has the sharding `sharding`, its result
+// has none.
 std::string Call(const std::string& rule, const std::string& sharding = "{devices=[$n,1]<=[$n]}") {
   return absl::StrCat("ENTRY main { x = f32[32,8] parameter(0), sharding=", sharding,
                       " y = f32[32,8] custom-call(x), custom_call_target=\"kernel\", "
@@ -33,7 +34,7 @@ TEST(StatedRuleTest, FactorsThatPassThroughStayCut) {
 }
 
 TEST(StatedRuleTest, TheTargetSeesNoPaddingAndTheLocalCallStatesNoRule) {
-  // j is not cut either: 5 divides by no part of the axis.
+  // j is not cut either, since no part of the axis divides 5.
   const auto local_call = [](int64_t rows) -> std::string {
     const std::string text = absl::StrCat(
         "ENTRY main { x = f32[", rows, ",5] parameter(0), sharding={devices=[$n,1]<=[$n]} y = f32[", rows,
@@ -74,7 +75,7 @@ TEST(StatedRuleTest, ReductionFactorsLeavePartialSums) {
   EXPECT_THAT(Collectives(text, 4), ElementsAre(HasSubstr("all-reduce")));
 }
 
-// A target whose meaning is known, so that values can be compared: rows that do not divide as well.
+// A target with a known meaning, so that values can be compared; also with rows that do not divide evenly.
 TEST(StatedRuleTest, ShardsOfACallGiveShardsOfItsResult) {
   for (const char* rows : {"12", "13"}) {
     ExpectEquivalent(absl::StrCat(

@@ -98,12 +98,12 @@ TEST(ConstantStartsPassTest, PaddingKeepsTheSignOfZeros) {
   EXPECT_THAT(After(Scatter(3, 5), kAdd), HasSubstr("constant(-0)"));
 }
 
-// Left behind, it would be partitioned like any other, and what it gathers would count.
+// If the replaced scatter stayed, it would be partitioned too, and its communication would count.
 TEST(ConstantStartsPassTest, WhatIsReplacedIsGone) {
   EXPECT_THAT(After(Scatter(2, 3), kAdd), Not(HasSubstr("scatter(")));
 }
 
-// Rows of an array cut in two dimensions, read and written a few rows from where they lie.
+// Rows and columns of an array cut in both dimensions, read and written a few rows from where they lie.
 TEST(ConstantStartsPassTest, WindowsOfCutArraysAreShifted) {
   const std::string reducers =
       absl::StrCat(kAdd, "\nr {\n  a = f32[] parameter(0)\n  ROOT b = f32[] parameter(1)\n}\n\n");

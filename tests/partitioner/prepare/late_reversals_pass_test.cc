@@ -26,7 +26,7 @@ add {
 }
 )";
 
-// The program afterwards; how many reversals are left in it.
+// The program after the pass; expects that `reversals` reversals are left in it.
 std::string After(const std::string& body, int reversals) {
   LateReversalsPass pass;
   const std::string text = SameAfterPass(&pass, body, kAdd, 1);
@@ -49,7 +49,7 @@ TEST(LateReversalsPassTest, TwoMeet) {
 }
 
 TEST(LateReversalsPassTest, OthersMayBeReversedToo) {
-  // Both; a broadcast along the reversed dimension; indices, which cost nothing.
+  // Both operands are reversed. An iota can be reversed too, at no cost.
   After(R"(
   x = s32[4,6] parameter(0)
   y = s32[4,6] parameter(1)
@@ -60,8 +60,8 @@ TEST(LateReversalsPassTest, OthersMayBeReversedToo) {
   e = s32[4,6] multiply(d, i)
   ROOT f = s32[4,6] reverse(e), dimensions={0,1}
 )",
-        2);  // The iota, and dimension 0 of the result.
-  // One is not: the other is reversed where it was.
+        2);  // That of the iota, and that of dimension 0 of the result.
+  // One operand is not reversed: the reversal of the other stays where it is.
   After(R"(
   x = s32[4,6] parameter(0)
   r = s32[4,6] reverse(x), dimensions={1}
@@ -80,7 +80,7 @@ TEST(LateReversalsPassTest, Products) {
   ROOT y = s32[5,3,2] reverse(d), dimensions={0,1}
 )",
         0);
-  // The terms of a sum in another order.
+  // Contracting dimensions: both operands are reversed, so only the order of the summands changes.
   After(R"(
   x = s32[5,3,4] parameter(0)
   w = s32[5,4,2] parameter(1)
@@ -89,7 +89,7 @@ TEST(LateReversalsPassTest, Products) {
   ROOT d = s32[5,3,2] dot(r, q), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
 )",
         1);
-  // What only one of them has stays with the other.
+  // Only one operand has the contracting dimension reversed: the reversal stays.
   After(R"(
   x = s32[3,4] parameter(0)
   w = s32[4,2] parameter(1)
@@ -137,7 +137,7 @@ TEST(LateReversalsPassTest, Convolutions) {
   }
 }
 
-// Chains of ops, some of them reversals.
+// Random chains of ops, some of which are reversals.
 std::string RandomChain(uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto below = [&](uint64_t n) { return static_cast<int64_t>(random() % n); };

@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Stages of partitioning apart: plans proposed and weighed without writing a module.
+// The stages of partitioning by themselves: plans are proposed and evaluated without writing a module.
 #include "partitioner/prepare/prepared_program.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Two layers; the second's weights are open.
+// Two layers; the weights of the second have no sharding.
 const char kLayers[] = R"(HloModule layers
 ENTRY main {
   x = f32[64,128] parameter(0), sharding={devices=[2,1,4]<=[8] last_tile_dim_replicate}
@@ -42,7 +42,7 @@ int64_t SentBy(const Partitioned& partitioned) {
   return bytes;
 }
 
-// Nothing is sent for it, and nothing searched; a sharding given to it is forgotten with it.
+// Dead instructions send nothing and are not searched; a sharding given to one is dropped with it.
 TEST(PreparedProgramTest, WhatNothingNeedsIsNotPartitioned) {
   ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Module> module, ParseModule(R"(ENTRY main {
   x = f32[64,128] parameter(0), sharding={devices=[8,1]<=[8]}
@@ -58,7 +58,7 @@ TEST(PreparedProgramTest, WhatNothingNeedsIsNotPartitioned) {
   const GivenShardings given = {unused->get()};
   ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program,
                        PrepareProgram(*module, PartitionOptions(), given));
-  EXPECT_EQ(program->flat->NumInstructions(), 3);  // w is a parameter and stays.
+  EXPECT_EQ(program->flat->NumInstructions(), 3);  // Keeps w, because it is a parameter.
   ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions(), given));
   EXPECT_EQ(SentBy(partitioned), 0);
 }
@@ -69,14 +69,15 @@ TEST(PreparedProgramTest, CandidatesAreComparedWithoutPreparingAgain) {
   ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program,
                        PrepareProgram(**module, PartitionOptions()));
   const int down = program->graph->Leaves(*program->flat->entry()->parameter(2))[0];
-  // Rows as the columns of `up` are cut: partial sums. Columns: the activations are gathered.
+  // If the rows of `down` are cut like the columns of `up`, sums are partial; if its columns are cut, the
+  // activations are gathered.
   const std::string rows = "{devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}";
   const std::string columns = "{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate}";
   for (const std::string& candidate : {rows, columns}) {
     SCOPED_TRACE(candidate);
     ASSERT_OK(GiveSharding(down, ShardingOf(candidate), program.get()));
     const PlanCost cost = EvaluatePlan(*program, ProposeShardings(*program));
-    // What rewriting the module with that sharding gives.
+    // Compares with the module partitioned under that sharding.
     const auto given = ParseModule(kLayers);
     ASSERT_OK_AND_ASSIGN(const xla::OpSharding proto, ParseSharding(candidate));
     (*given)->entry()->parameter(2)->set_sharding((*given)->New(proto));
@@ -133,7 +134,8 @@ TEST(PreparedProgramTest, ShardingsThatDoNotFitAreErrors) {
 }
 
 TEST(PreparedProgramTest, ACostModelChangesWhatIsWritten) {
-  // A sum over all devices: reduced at once, unless that is dear, and otherwise in pieces that are gathered.
+  // A sum over all devices is all-reduced; if an all-reduce is expensive, it is reduce-scattered and
+  // gathered.
   class Dear : public CostModel {
    public:
     double CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh,

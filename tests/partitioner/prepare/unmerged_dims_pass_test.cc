@@ -73,7 +73,8 @@ TEST(UnmergedDimsPassTest, GroupNorm) {
 }
 
 TEST(UnmergedDimsPassTest, Products) {
-  // Contracted, free and batch dimensions; what is merged on one side alone is split on the other.
+  // Contracting, free and batch dimensions. A dimension that is merged in one operand only is split in the
+  // other.
   EXPECT_THAT(
       After(R"(
   x = f32[5,3,4] parameter(0)
@@ -94,7 +95,7 @@ TEST(UnmergedDimsPassTest, Products) {
   y = f32[6,5] reshape(x)
   ROOT d = f32[6,2] dot(w, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}
 )");
-  // Merged differently on both sides.
+  // The two operands merge different dimensions.
   After(R"(
   x = f32[2,6,5] parameter(0)
   w = f32[3,4,5] parameter(1)
@@ -116,7 +117,7 @@ TEST(UnmergedDimsPassTest, MovedValues) {
   b = f32[6,3,4] broadcast(c), dimensions={2,0}
   ROOT r = f32[2,3,3,4] reshape(b)
 )");
-  // Rows of the merged dimension, and arrays behind each other along it, are taken from the reshape.
+  // A slice or concatenation along the merged dimension takes the reshaped value.
   EXPECT_THAT(After(R"(
   x = f32[2,3,5] parameter(0)
   y = f32[6,5] reshape(x)
@@ -153,7 +154,7 @@ TEST(UnmergedDimsPassTest, NothingMerged) {
         /*changes=*/false);
 }
 
-// Chains of ops over arrays of 24 elements that are merged and split at random.
+// Random chains of ops on arrays of 24 elements whose dimensions are merged and split.
 std::string RandomChain(uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto below = [&](uint64_t n) { return static_cast<int64_t>(random() % n); };
@@ -216,7 +217,7 @@ std::string RandomChain(uint64_t seed) {
         break;
       }
       default: {
-        // With itself along one dimension, then summed back to the dimensions left.
+        // Contracts one dimension with iota weights.
         const int64_t d = below(rank);
         if (x.dims[d] > 12) break;
         std::vector<int64_t> weight = {x.dims[d], 3}, dims;
@@ -237,7 +238,7 @@ std::string RandomChain(uint64_t seed) {
     types.push_back(type(x.dims));
     names.push_back(x.name);
   }
-  // What only a part of the values reads: the last ones.
+  // The results are the last few values, so some values have few users.
   const size_t first = values.size() > 3 ? values.size() - 3 : 0;
   types.erase(types.begin(), types.begin() + first);
   names.erase(names.begin(), names.begin() + first);

@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// Shardy attributes that name what the module does not have.
+// Shardy attributes that name axes, meshes or dimensions which the module does not have.
 #include "partitioner/propagation/check_shardy.h"
 
 #include <string>
@@ -20,7 +20,7 @@ constexpr char kMesh[] =
 
 absl::Status Check(const std::string& text) { return CheckShardyAttributes(*ProgramFor(text, 8)); }
 
-// A module with these attributes on its parameter.
+// The error of a module with these attributes on its parameter.
 absl::Status ErrorOf(const std::string& attributes, const std::string& header = kMesh) {
   return Check(absl::StrCat(header, "ENTRY main { x = f32[8,16] parameter(0), frontend_attributes={",
                             attributes, "} ROOT y = f32[8,16] negate(x) }"));

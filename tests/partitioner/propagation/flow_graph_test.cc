@@ -31,7 +31,7 @@ struct Flow {
     const auto leaves = graph.Leaves(Get(name));
     return {leaves.begin(), leaves.end()};
   }
-  // The edges from one tensor to another: data flow that no instruction computes.
+  // The number of edges from one tensor to another, that is, of data flow that no instruction computes.
   int Edges(int from, int to) const {
     int count = 0;
     for (const FlowOp& op : graph.ops()) {

@@ -19,7 +19,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// The sharding that propagation gives an instruction of the entry.
+// The sharding that propagation gives to the instruction `name` of the entry.
 std::string Propagated(const std::string& text, const std::string& name, int64_t n = 8) {
   const std::unique_ptr<Module> module = ProgramFor(text, n);
   const FlowGraph graph(*module);
@@ -52,8 +52,8 @@ TEST(PropagationTest, ElementwiseOpsCarryASplitForwardAndBackward) {
     EXPECT_EQ(Propagated(text, name), "{devices=[8,1]<=[8]}") << name;
 }
 
-// GShard's dispatch: "GSEC,GSM->EGCM", groups and experts over the same devices. The mask follows the groups:
-// cut by experts, every device would need the inputs of all groups.
+// GShard's dispatch, "GSEC,GSM->EGCM", with groups and experts over the same devices. The mask is cut by
+// groups: if it were cut by experts, every device would need the inputs of all groups.
 TEST(PropagationTest, TheDispatchEinsumKeepsExpertsOutOfTheMask) {
   const std::string text = R"(ENTRY main {
   m = f32[8,16,8,4] parameter(0)
@@ -86,8 +86,8 @@ TEST(PropagationTest, ADotTakesASplitFromEitherSide) {
   EXPECT_EQ(Propagated(text, "y"), "{devices=[4,2]<=[8]}");
 }
 
-// What cuts h is known only from another product of it, what cuts w at once: by that y, and all that is made of it, would be
-// cut by columns, and each moved to rows later.
+// w is cut by its annotation; the cut of h follows only from another product, s. If propagation used w at
+// once, y and the values computed from it would be cut by columns, and each moved to rows later.
 TEST(PropagationTest, ContractionsWaitForWhatCutsTheirLargeTensors) {
   const std::string text = R"(ENTRY main {
   h = f32[4096,16] parameter(0)
@@ -129,7 +129,7 @@ TEST(PropagationTest, UnspecifiedDimensionsOfAShardingCallTakeWhatComes) {
   EXPECT_EQ(Propagated(text(""), "b"), "{devices=[4,1,2]<=[8] last_tile_dim_replicate}");
 }
 
-// Two parameters of a Shardy module over ["a"=4, "b"=2], and their sum.
+// The sum of two parameters, z = x + y, of a Shardy module over ["a"=4, "b"=2].
 std::string Shardy(const std::string& x, const std::string& y) {
   const auto attribute = [](const std::string& dims) {
     std::string quoted;
@@ -156,17 +156,17 @@ TEST(PropagationTest, AnExplicitlyReplicatedAxisCutsNothing) {
 }
 
 TEST(PropagationTest, HigherPrioritiesGoFirst) {
-  // Both want the axis for another dimension of the sum.
+  // The two parameters use axis "a" for different dimensions of the sum.
   EXPECT_EQ(Propagated(Shardy(R"([{"a"}p1, {}])", R"([{}, {"a"}p0])"), "z"),
             "{devices=[1,4,2]<=[8] last_tile_dim_replicate}");
   EXPECT_EQ(Propagated(Shardy(R"([{"a"}p0, {}])", R"([{}, {"a"}p1])"), "z"),
             "{devices=[4,1,2]<=[8] last_tile_dim_replicate}");
-  // A later turn overwrites nothing, and what was given stands.
+  // A later priority overwrites nothing, and annotations stay.
   EXPECT_EQ(Propagated(Shardy(R"([{"a"}p1, {}])", R"([{}, {"a"}p0])"), "x"),
             "{devices=[4,1,2]<=[8] last_tile_dim_replicate}");
 }
 
-// The shape of a partitioned module's result on one device.
+// The shape that the result of the partitioned module has on one device.
 std::string OutputShape(const std::string& header, const std::string& root_sharding) {
   const absl::StatusOr<Partitioned> partitioned = PartitionText(absl::StrCat("HloModule m", header, R"(
 ENTRY main {
@@ -209,7 +209,7 @@ TEST(PropagationTest, APartitionedModuleSaysSo) {
   EXPECT_EQ(ShardingToString(proto.spmd_output_sharding()), "{devices=[4,1]<=[4]}");
   ASSERT_EQ(proto.spmd_parameters_shardings_size(), 1);
   EXPECT_EQ(ShardingToString(proto.spmd_parameters_shardings(0)), "{devices=[4,1]<=[4]}");
-  // The list of devices is spelled out in what is written.
+  // A written module lists its devices.
   std::string bytes;
   AppendModuleProto(*partitioned.module, &bytes);
   xla::HloModuleProto written;
@@ -247,12 +247,12 @@ TEST(PropagationTest, ANumberOfPartitionsThatTheShardingsContradictIsRefused) {
   EXPECT_THAT(PartitionText(text, 8), StatusIs(absl::StatusCode::kInvalidArgument,
                                                AllOf(IsOneLine(), HasSubstr("4"), HasSubstr("8"))));
   EXPECT_THAT(PartitionText(text, 4), IsOk());
-  // Where none names a number, any goes.
+  // If no sharding names a number of devices, any number is accepted.
   EXPECT_THAT(PartitionText("ENTRY main {\n  a = f32[8] parameter(0)\n  ROOT b = f32[8] copy(a)\n}\n", 5),
               IsOk());
 }
 
-// The shardings of parameters, then of outputs.
+// The recorded shardings, of parameters first, then of outputs.
 std::string Boundaries(const std::string& text, int64_t n) {
   const absl::StatusOr<Partitioned> partitioned = PartitionText(text, n);
   if (!partitioned.ok()) return std::string(partitioned.status().message());
@@ -265,7 +265,8 @@ std::string Boundaries(const std::string& text, int64_t n) {
 }
 
 TEST(PropagationTest, NothingIsCutUnevenlyByChance) {
-  // Nobody asked to cut the bias: every device can slice what it needs of the whole.
+  // The bias has no annotation, so it is not cut unevenly: every device slices the tile it needs out of the
+  // whole.
   const std::string bias = R"(ENTRY main {
   x = f32[8,10] parameter(0), sharding={devices=[1,$n]<=[$n]}
   b = f32[10] parameter(1)
@@ -275,7 +276,7 @@ TEST(PropagationTest, NothingIsCutUnevenlyByChance) {
   EXPECT_EQ(Boundaries(bias, 4), "{devices=[1,4]<=[4]} {replicated} -> {devices=[1,4]<=[4]}");
   EXPECT_EQ(Boundaries(bias, 2), "{devices=[1,2]<=[2]} {devices=[2]<=[2]} -> {devices=[1,2]<=[2]}");
   ExpectEquivalent(bias);
-  // An output that would have to be gathered stays as it is computed.
+  // An even output would have to be gathered, so the output keeps its uneven sharding.
   const std::string costly = R"(ENTRY main {
   x = f32[8,10] parameter(0), sharding={devices=[1,$n]<=[$n]}
   ROOT y = f32[8,10] negate(x)
@@ -301,7 +302,7 @@ TEST(PropagationTest, AxesMayBeGivenAsTheyArePrinted) {
 }
 
 TEST(PropagationTest, ASharedConstantTiesNothingTogether) {
-  // The halves of Adam's decay serve two weights of one shape, cut in two ways.
+  // A shared constant, as in Adam's decay, is used with two weights of one shape that are cut in two ways.
   const std::string text = R"(ENTRY main {
   v = f32[8,8] parameter(0), sharding={devices=[$n,1]<=[$n]}
   w = f32[8,8] parameter(1), sharding={devices=[1,$n]<=[$n]}

@@ -1,4 +1,4 @@
-// What a module asks for, read from either dialect.
+// The annotations of a module, read from either dialect.
 #include "partitioner/propagation/read_annotations.h"
 
 #include <memory>
@@ -36,7 +36,7 @@ struct Read {
   absl::StatusOr<Annotations> annotations;
 };
 
-// A module over the Shardy mesh "a"=2, "b"=4.
+// A module with the Shardy mesh "a"=2, "b"=4.
 std::string Shardy(absl::string_view body) {
   return absl::StrCat(
       "HloModule m, frontend_attributes={xla.sdy.meshes=\"{mesh = #sdy.mesh<[\\\"a\\\"=2, \\\"b\\\"=4]>}\"}\n",
@@ -203,7 +203,7 @@ TEST(ReadAnnotationsTest, AMeshHasAxesAndDevicesOnce) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("device_ids: device 1")));
 }
 
-// The other mesh has as many axes and devices, of other sizes.
+// The second mesh has as many axes and devices as the first, but other axis sizes.
 TEST(ReadAnnotationsTest, AxesAreThoseOfTheMeshThatTheShardingNames) {
   const Read read(
       R"(HloModule m, frontend_attributes={xla.sdy.meshes="{first = #sdy.mesh<[\"a\"=2, \"b\"=4]>, second = #sdy.mesh<[\"p\"=4, \"q\"=2]>}"}

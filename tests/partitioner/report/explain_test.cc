@@ -1,4 +1,4 @@
-// The table of collectives: what it says of a program, and how it looks.
+// The table of collectives: its contents and its layout.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -124,7 +124,7 @@ TEST(ExplainTest, NoLineIsWiderThanAsked) {
       EXPECT_LE(TextWidth(line), std::max(width, 80)) << line;
     }
   }
-  // Numbers on a line, what they are for on the next.
+  // The numbers are on one line, the cause is on the next ones.
   const std::vector<std::string> lines = Lines(ExplainTable(records, {}, {false, 80}));
   ASSERT_EQ(lines.size(), 7);
   EXPECT_EQ(lines[1], "all-gather              1      4     1.0 kB     3.0 kB");
@@ -180,7 +180,7 @@ ENTRY e {
 
 TEST(ExplainTest, NamesParametersScopesAxesAndTrips) {
   const std::string text = Explained(absl::StrReplaceAll(kLoop, {{"$0", "0"}}));
-  // In each trip 16/2 rows of 16 floats are sent.
+  // Each trip sends 16/2 rows of 16 floats.
   EXPECT_THAT(text, HasSubstr("all-gather              1 x 12 trips      2     6.1 kB     6.1 kB  "
                               "mlp/y of params['w']: [{\"data\"}, {}] -> [{}, {}]"))
       << text;
@@ -266,7 +266,7 @@ TEST(ExplainTest, ScopesAreThoseOfTheAuthor) {
   EXPECT_EQ(AuthorScopes("jit(f)/transpose(jvp(Net))/checkpoint/rematted_computation/mlp/mul"), "Net/mlp");
   EXPECT_EQ(AuthorScopes("jit(f)/jvp()/jit(_where)/select_n"), "");
   EXPECT_EQ(AuthorScopes("model/dense/MatMul"), "model/dense");
-  EXPECT_EQ(AuthorScopes("params['w/x']"), "params['w");  // A slash is a slash.
+  EXPECT_EQ(AuthorScopes("params['w/x']"), "params['w");  // A slash in a name ends a scope too.
   EXPECT_EQ(AuthorScopes("a(b/c)/d)/((e"), "a(b/c)/d)");
   EXPECT_EQ(AuthorScopes(""), "");
 }
@@ -283,7 +283,7 @@ TEST(ExplainTest, AModuleWithoutShardingsIsToldHowToBegin) {
                         "--num_partitions=8 --shard 'w1={devices=[1,8]<=[8]}'"));
   EXPECT_THAT(text("w = f32[16,3] parameter(0), metadata={op_name=\"params['w']\"}"),
               HasSubstr("--shard \"params['w']={devices=[8,1]<=[8]}\""));
-  // A name of several instructions names none alone.
+  // An op_name that several instructions share cannot name one of them.
   EXPECT_THAT(
       text(
           "w = f32[6] parameter(0), metadata={op_name=\"n\"}\n v = f32[2] negate(w), metadata={op_name=\"n\"}"),

@@ -1,5 +1,4 @@
-// Programs of resharding plans whose numbers no test could hold in memory; the others run in the tests of
-// ops.
+// Programs of reshard plans with arrays too large for a test to run. The tests of ops run smaller ones.
 #include "partitioner/reshard/emit_plan.h"
 
 #include "tests/partitioner/equivalence.h"
@@ -8,7 +7,7 @@
 namespace toroid {
 namespace {
 
-// The fourth quarter begins at 3 * 2^30, beyond s32.
+// The fourth quarter begins at 3 * 2^30, which does not fit in s32.
 TEST(ReshardTest, OffsetsInDimensionsBeyondTwoToThe31AreWide) {
   PartitionOptions options;
   ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*ProgramFor(R"(ENTRY main {

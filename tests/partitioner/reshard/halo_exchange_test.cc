@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// The windows themselves, by slices whose every tile reaches over one, several or no tiles.
+// Slices whose windows span one, several or no source tiles.
 TEST(FetchWindowTest, SlicesByAnyShiftEqualTheUnpartitionedOnes) {
   for (const int64_t start : {0, 1, 2, 5, 9, 16}) {
     const int64_t size = 17 - start;
@@ -26,7 +26,7 @@ TEST(FetchWindowTest, SlicesByAnyShiftEqualTheUnpartitionedOnes) {
 }
 
 TEST(FetchWindowTest, SeveralHopsSendOnlyTheRowsThatAreNeeded) {
-  // 16 devices of one element; windows of 5 reach two tiles to either side.
+  // 16 devices with one element each: windows of 5 span two tiles on either side.
   const std::string text = R"(
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 ENTRY main {
@@ -37,7 +37,7 @@ ENTRY main {
   ExpectEquivalent(text);
   EXPECT_THAT(Collectives(text, 16), ElementsAre("collective-permute 4", "collective-permute 4",
                                                  "collective-permute 4", "collective-permute 4"));
-  // Tiles of 8: two rows from each neighbor.
+  // Tiles of 8: two rows from each neighbour.
   EXPECT_THAT(Collectives(text, 2), ElementsAre("collective-permute 8", "collective-permute 8"));
 }
 
@@ -61,9 +61,10 @@ TEST(FetchWindowTest, ThousandsOfTilesTakeAHandfulOfPermutes) {
        {Slice(8192, 0, 4096, 1), Slice(9000, 7, 8999, 1), Slice(30000, 1, 29000, 3), Pad(8192, 2, 0, 0),
         Pad(9001, 700, 3, 0), Pad(9001, -3, 5, 2), Slice(300000, 5, 2300, 1)}) {
     ExpectEquivalent(text, {}, {2048});
-    EXPECT_LE(Collectives(text, 2048).size(), 24) << text;  // The last: 73 windows begin in each tile.
+    EXPECT_LE(Collectives(text, 2048).size(), 24)
+        << text;  // In the last program, 73 windows begin in each tile.
   }
-  // At 65,536 devices the pairs alone are a megabyte; the programs are as short.
+  // At 65,536 devices the pairs of one permute would take a megabyte; the programs are as short.
   EXPECT_EQ(Collectives(Slice(262144, 0, 131072, 1), 65536).size(), 2);
   EXPECT_EQ(Collectives(Pad(8388608, 2, 0, 0), 65536).size(), 2);
 }

@@ -13,7 +13,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<int64_t, int64_t>>;
 
-// The tiles of a hop, place by place.
+// The pairs of a hop, found place by place.
 Pairs PairsOneByOne(const HaloStep& step, int64_t lane, const HaloStep::Hop& hop) {
   Pairs pairs;
   for (int64_t place = 0; place < step.places; ++place) {
@@ -90,7 +90,7 @@ TEST(AddHopLinesTest, LinesDoNotGrowWithTheTiles) {
   for (int64_t tiles = 256; tiles <= int64_t{1} << 20; tiles *= 16) {
     const Mesh mesh(tiles, {}, DeviceOrder(tiles));
     const AxisList all = mesh.InOrder(mesh.AllAxes());
-    // A half, two rows of padding, strides, neighbours on both sides.
+    // The first half; two rows of padding; strides; neighbours on both sides.
     for (const TileWindows& windows : {TileWindows{2, 0, 2}, TileWindows{5, -2, 5}, TileWindows{3, 1, 3},
                                        TileWindows{4, -1, 6}, TileWindows{8, 1, 7}}) {
       const HaloPlan plan = PlanHalo(mesh, DefaultCostModel(), {4 * tiles, 4, all, all, windows, 4});

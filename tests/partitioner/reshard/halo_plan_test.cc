@@ -9,7 +9,7 @@
 namespace toroid {
 namespace {
 
-// A dimension cut over all axes of a mesh.
+// The plan for a dimension of n rows cut over all axes of a mesh.
 HaloPlan Plan(int64_t n, int64_t tiles, const TileWindows& windows, int64_t row_bytes = 4) {
   const Mesh mesh(tiles, {}, DeviceOrder(tiles));
   const AxisList all = mesh.InOrder(mesh.AllAxes());
@@ -36,7 +36,7 @@ TEST(PlanHaloTest, AnAlignedWindowTravelsNowhere) {
 }
 
 TEST(PlanHaloTest, AShiftByMoreThanATileSkipsTheNeighbor) {
-  // Tile i wants tile i + 2.
+  // Tile i needs tile i + 2.
   const HaloPlan plan = Plan(8, 4, {2, 4, 2});
   EXPECT_EQ(plan.permutes, 1);
   EXPECT_EQ(plan.sent_rows, 2);
@@ -61,14 +61,14 @@ TEST(PlanHaloTest, PermutesDoNotGrowWithTheTiles) {
     EXPECT_LE(Plan(128 * tiles, tiles, {129, -2, 129}).permutes, 3);
     EXPECT_LE(Plan(128 * tiles, tiles, {63, 1, 63}).permutes, 8);
     EXPECT_LE(Plan(128 * tiles, tiles, {128, 100, 128}).permutes, 2);
-    // Windows over hundreds of tiles, and a hundred windows in one tile.
+    // Windows over hundreds of tiles; a hundred windows in one tile.
     EXPECT_LE(Plan(tiles, tiles, {1, -500, 501}).permutes, 16);
     EXPECT_LE(Plan(128 * tiles, tiles, {1, 7, 1}, 1 << 20).permutes, 32);
   }
 }
 
-// Every row a place wants and the array has comes by some hop of its lane, from the place that holds it, and
-// no place sends twice at once.
+// Expects that each existing row that a place needs comes by a hop of its lane, from a place that holds it,
+// and that no place sends twice in one permute.
 void ExpectComplete(const HaloStep& step, int64_t rows_at_end) {
   struct Sent {
     int64_t from, to;
@@ -137,23 +137,25 @@ TEST(PlanHaloTest, HopsBringEveryRowOfEveryWindow) {
   }
 }
 
-// f32[5] over {x, y} = 2 x 2 lies in [0,2) [2,4) [4,5) []; over {x} in [0,3) [3,5): no unions of those.
+// f32[5] over {x, y} = 2 x 2 has tiles [0,2) [2,4) [4,5) []; over {x} it has [0,3) [3,5), which are no unions
+// of those.
 TEST(RealignWindowsTest, CutsThatDoNotNestBecomeWindowsOfTheNewTiles) {
   const Mesh mesh(4, {}, DeviceOrder(4));
   const TileWindows halves = RealignWindows(5, 2);
   EXPECT_EQ(halves.Start(1), 3);
   EXPECT_EQ(halves.length, 3);
-  // Two tiles are gathered to [0,4) and [4,5), then tile 1 lacks row 3.
+  // Pairs of tiles are gathered to [0,4) and [4,5), then tile 1 takes row 3.
   const HaloPlan plan = PlanHalo(mesh, DefaultCostModel(), {5, 2, AxisList{0, 1}, AxisList{0}, halves, 4});
   EXPECT_EQ(plan.gathered, 1);
   EXPECT_EQ(plan.sent_rows, 3);
-  // The other way: the third window of 2 begins in the second tile.
+  // In the other direction: the third window of 2 rows begins in the second tile.
   const HaloProblem split = {5, 3, AxisList{0}, AxisList{0, 1}, RealignWindows(5, 4), 4};
   EXPECT_EQ(PlanHalo(mesh, DefaultCostModel(), split).gathered, 0);
 }
 
 TEST(PlanHaloTest, RowsThatNoPositionReachesDoNotTravel) {
-  // Rows 3 apart, 8 positions from 5 i - 2: tiles read rows {0, 1}, {1, 2, 3}, {3, 4, 5}, {5}.
+  // An image dilated by 3; tile i has the 8 positions from 5 i - 2 on. The tiles need rows {0, 1}, {1, 2, 3},
+  // {3, 4, 5}, {5}.
   const TileWindows windows = {.scale = 5, .length = 3, .divisor = 3, .reach = 8};
   const HaloPlan plan = Plan(6, 4, windows);
   EXPECT_EQ(plan.permutes, 1);
@@ -161,7 +163,7 @@ TEST(PlanHaloTest, RowsThatNoPositionReachesDoNotTravel) {
 }
 
 TEST(PlanHaloTest, OfManyTilesThoseThatReadAreCounted) {
-  // One row, of the last tile of 4096.
+  // One row, from the last of 4,096 tiles.
   const HaloPlan plan = Plan(4096 * 16, 4096, {1, 4096 * 16 - 1, 1});
   EXPECT_EQ(plan.permutes, 1);
   EXPECT_EQ(plan.sent_rows, 1);

@@ -34,7 +34,7 @@ std::vector<MoveKind> Kinds(const ReshardPlan& plan) {
   return kinds;
 }
 
-// 4 = {0,1} and 2 = {2} over 8 devices.
+// A mesh of 8 devices: the axes 0 and 1 together have size 4, axis 2 has size 2.
 class PlanTest : public testing::Test {
  protected:
   const ReshardPlan& Plan(std::vector<int64_t> dims, const Sharding& from, const Sharding& to,
@@ -46,7 +46,8 @@ class PlanTest : public testing::Test {
   ReshardPlanner planner_{&mesh_};
 };
 
-// All as the default, but for the price of one kind of collective.
+// The default cost model, but with one kind of collective at `times` the cost, and with no lower bound
+// (LeastTime).
 class Dear : public CostModel {
  public:
   Dear(CollectiveKind kind, double times) : kind_(kind), times_(times) {}
@@ -64,7 +65,8 @@ class Dear : public CostModel {
   const double times_;
 };
 
-// A mesh of 4 x 2 turned: part of the four goes where the two were, then tiles change places.
+// A transposed 4 x 2 mesh: an axis of the four moves to the other dimension, then a permute reorders the
+// tiles.
 TEST_F(PlanTest, TurningAMeshThatIsNotSquareGathersNothing) {
   const ReshardPlan& turned = Plan({64, 64}, Dimensions({{2}, {0, 1}}), Dimensions({{0, 1}, {2}}));
   EXPECT_THAT(Kinds(turned), ElementsAre(MoveKind::kAllToAll, MoveKind::kPermute));
@@ -72,7 +74,7 @@ TEST_F(PlanTest, TurningAMeshThatIsNotSquareGathersNothing) {
   EXPECT_FALSE(turned.exceeds_bound);
 }
 
-// From two tiles to four over other axes, and back.
+// From two tiles to four tiles over other axes, and back.
 TEST_F(PlanTest, OneDimensionGoesOverToOtherAxesByAPermute) {
   const ReshardPlan& finer = Plan({64}, Dimensions({{2}}), Dimensions({{0, 1}}));
   EXPECT_THAT(Kinds(finer), ElementsAre(MoveKind::kSlice, MoveKind::kPermute));
@@ -130,7 +132,7 @@ TEST_F(PlanTest, PartialToReplicatedIsOneAllReduceOverAllAxes) {
 }
 
 TEST_F(PlanTest, OtherAxesOfTheSameTileCountsAreAPermute) {
-  // Column-major tiles: 4 x 2 over {0,1},{2} -> 2-major and so on.
+  // Tile counts stay 4 x 2, over other axes.
   const ReshardPlan& plan = Plan({8, 16}, Dimensions({{0, 1}, {2}}), Dimensions({{2, 0}, {1}}));
   EXPECT_THAT(Kinds(plan), ElementsAre(MoveKind::kPermute));
   EXPECT_EQ(plan.sent_bytes, 2 * 8 * 4);
@@ -144,7 +146,7 @@ TEST_F(PlanTest, AMinorAxisIsGatheredAlone) {
 }
 
 TEST_F(PlanTest, SlicingBeforeMovingSendsLess) {
-  // An idle axis cuts first; then a permute or all-to-all carries the smaller shards.
+  // An idle axis slices first; then an all-to-all or a permute carries smaller shards.
   const ReshardPlan& plan = Plan({8, 16}, Dimensions({{0, 1}, {}}), Dimensions({{}, {0, 1, 2}}));
   EXPECT_LE(plan.sent_bytes, 128 * 3 / 4);
   EXPECT_FALSE(plan.exceeds_bound);
@@ -158,12 +160,12 @@ TEST_F(PlanTest, UnevenTilesGatherOnlyWhereTheyNest) {
 }
 
 TEST_F(PlanTest, UnevenTilesThatDoNotNestAreRealignedByAHaloExchange) {
-  // [0,2) [2,4) [4,5) [] -> [0,3) [3,5): the devices lack 1, 2, 1 and 2 rows.
+  // [0,2) [2,4) [4,5) [] -> [0,3) [3,5): the four devices lack 1, 2, 1 and 2 rows.
   const ReshardPlan& plan = Plan({5}, Dimensions({{0, 1}}), Dimensions({{0}}));
   EXPECT_THAT(Kinds(plan), ElementsAre(MoveKind::kRealign));
   EXPECT_FALSE(plan.exceeds_bound);
   EXPECT_GT(plan.sent_bytes, 0);
-  EXPECT_LT(plan.sent_bytes, 3 * 2 * 4);  // Less than gathering.
+  EXPECT_LT(plan.sent_bytes, 3 * 2 * 4);  // Less than an all-gather sends.
 }
 
 TEST_F(PlanTest, IntermediatesStayWithinTheLargerEnd) {
@@ -198,7 +200,7 @@ TEST_F(PlanTest, IntermediatesStayWithinTheLargerEnd) {
     }
     EXPECT_EQ(at, to);
     EXPECT_EQ(plan.sent_bytes, sent);
-    // No more than gathering everything and cutting.
+    // No more than gathering the whole array sends.
     const int64_t all = 16 * 8 * 32 * 4;
     EXPECT_LE(plan.sent_bytes, all);
     if (testing::Test::HasFailure()) return;
@@ -226,7 +228,7 @@ TEST(PlanSizeTest, SixtyFiveThousandDevicesAreTwoMoves) {
   EXPECT_THAT(Kinds(plan), ElementsAre(MoveKind::kAllToAll));
 }
 
-// Many ways that cost the same, none of which is looked at to its end that cannot be best.
+// Many paths have equal cost; the search does not follow those that cannot be best.
 TEST(PlanSizeTest, PlansOnNineAxesAreFound) {
   const Mesh mesh(512, {4, 32, 256}, DeviceOrder(512));
   ReshardPlanner planner(&mesh);
@@ -238,12 +240,12 @@ TEST(PlanSizeTest, PlansOnNineAxesAreFound) {
   EXPECT_EQ(whole.sent_bytes, 511 * local);
   const ReshardPlan& moved = planner.Plan(dims, 4, from, Dimensions({{}, {4, 5, 6}, {}, {}}));
   EXPECT_FALSE(moved.exceeds_bound);
-  // One all-to-all, and gathering an eighth of the array.
+  // One all-to-all, then an all-gather of an eighth of the array.
   EXPECT_EQ(moved.sent_bytes, local / 8 * 7 + 63 * local);
   EXPECT_LT(planner.steps(), 5000);
 }
 
-// What a device lacks at least tells which states to look at first, not what is best.
+// The lower bound from the bytes that a device lacks changes the order of the search, not its result.
 TEST(PlanSizeTest, PlansAreAsGoodWithoutABoundOnWhatIsLacking) {
   std::mt19937_64 random(7);
   const Dear unbounded(CollectiveKind::kAllGather, 1);
@@ -280,7 +282,7 @@ TEST(PlanSizeTest, PlansAreAsGoodWithoutABoundOnWhatIsLacking) {
   }
 }
 
-// Carried out: a parameter in one sharding, a constraint to a second, the result in a third.
+// Runs plans: a parameter in one sharding, a constraint to a second, the result in a third.
 TEST(ReshardTest, RandomReshardsKeepTheValues) {
   std::mt19937_64 random(11);
   for (int i = 0; i < 250; ++i) {
@@ -318,7 +320,7 @@ TEST(ReshardTest, RandomReshardsKeepTheValues) {
   }
 }
 
-// Even sizes of one array: what a reshard sends is the plan's promise.
+// One array, evenly cut: the program of a reshard sends the bytes that its plan states.
 TEST(ReshardTest, TheProgramSendsWhatThePlanSays) {
   const Mesh mesh(8, {2}, DeviceOrder(8));
   const Sharding shardings[] = {Dimensions({{0, 1}, {2}}), Dimensions({{2}, {0, 1}}),
@@ -333,7 +335,7 @@ TEST(ReshardTest, TheProgramSendsWhatThePlanSays) {
                        "\n  ROOT b = f32[16,32] copy(a), sharding=", mesh.ToHlo(to).ToString(), "\n}\n");
       PartitionOptions options;
       options.num_partitions = 8;
-      options.searched_instructions = 0;  // By way of a third sharding less may be sent.
+      options.searched_instructions = 0;  // The search may send less, by way of a third sharding.
       ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*ProgramFor(text, 8), options));
       EXPECT_EQ(SentBytes(*partitioned.module), planner.Plan({16, 32}, 4, from, to).sent_bytes);
     }

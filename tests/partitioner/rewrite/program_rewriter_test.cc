@@ -37,7 +37,7 @@ TEST(ProgramRewriterTest, OnePreparedProgramIsRewrittenUnderSeveralPlans) {
   EXPECT_EQ(CountIn(*second.module->entry(), Opcode::kAllGather), 1);
 }
 
-// An output of which nobody said how it lies is not gathered because a plan has it whole.
+// An output without an annotation is not gathered, even if the plan replicates it.
 TEST(ProgramRewriterTest, AnOutputThatIsFreeStaysAsItWasMade) {
   ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*ProgramFor(kRows, 4), PartitionOptions()));
   ShardingPlan plan = ProposeShardings(*program);
@@ -64,7 +64,7 @@ TEST(ProgramRewriterTest, APolicyThatReplicatesEverythingComputesReplicatedArray
 }
 
 TEST(ProgramRewriterTest, ABodyComputesItsPlaceInTheMeshOnce) {
-  // A slice of the state's rows in the body, and one more to hand the state back.
+  // The body slices the rows of its state twice: for its ops, and to return the state.
   const std::string text = R"(
 body {
   s = (s32[], f32[8,8]) parameter(0)

@@ -1,4 +1,4 @@
-// A prepared program and the state of rewriting it, of which a test plays the part of the rewriter.
+// A prepared program and the state of rewriting it, for tests that take the place of the rewriter.
 #ifndef TOROID_TESTS_PARTITIONER_REWRITE_REWRITE_FIXTURE_H_
 #define TOROID_TESTS_PARTITIONER_REWRITE_REWRITE_FIXTURE_H_
 
@@ -12,7 +12,7 @@
 namespace toroid {
 
 struct RewriteFixture {
-  // `text` as for ProgramFor; the plan is what propagation proposes.
+  // `text`: as for ProgramFor. The plan is the one that propagation proposes.
   explicit RewriteFixture(const std::string& text, int64_t n, LocalValueHook hook = nullptr)
       : program(PrepareProgram(*ProgramFor(text, n), For(n)).value()),
         plan(ProposeShardings(*program)),
@@ -29,7 +29,7 @@ struct RewriteFixture {
   }
   int Tensor(absl::string_view name) const { return program->graph->Leaves(Get(name))[0]; }
 
-  // A value of the local program for a tensor, as if it had been computed in `sharding`.
+  // Adds a local value for a tensor, as if it had been computed in `sharding`.
   Instruction* AddValue(absl::string_view name, const Sharding& sharding) {
     const int t = Tensor(name);
     Instruction* local =
@@ -37,7 +37,7 @@ struct RewriteFixture {
     state.values.Add(t, sharding, local);
     return local;
   }
-  // How many instructions of an opcode the local program has.
+  // The number of instructions of an opcode in the local program.
   int Count(Opcode opcode) const {
     int count = 0;
     for (const auto& instruction : b.computation()->instructions()) count += instruction->opcode() == opcode;
@@ -57,14 +57,14 @@ struct RewriteFixture {
   SpmdBuilder b;
 };
 
-// Cut over all axes of the mesh along one dimension.
+// The sharding that cuts dimension `dim` over all axes of the mesh.
 inline Sharding CutAlong(const RewriteFixture& fixture, int rank, int dim) {
   Sharding sharding = Sharding::Replicated(rank);
   sharding.dims[dim] = fixture.state.mesh.InOrder(fixture.state.mesh.AllAxes());
   return sharding;
 }
 
-// To be summed over all devices.
+// The sharding of a sum that is partial over all devices.
 inline Sharding PartialOverAll(const RewriteFixture& fixture, int rank) {
   Sharding sharding = Sharding::Replicated(rank);
   sharding.partial = fixture.state.mesh.AllAxes();

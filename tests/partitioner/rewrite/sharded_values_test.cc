@@ -37,7 +37,8 @@ TEST(ShardedValuesTest, TheCheapestVersionIsTheOneThatIsResharded) {
   const int x = f.Tensor("x");
   f.AddValue("x", CutAlong(f, 2, 0));
   values.Get(f.b, x, values.Replicated(x), f.Get("y"));
-  // From the rows it would take an all-to-all; the whole is there by now, and a slice of it is free.
+  // From the rows it would take an all-to-all; but the replicated version exists by now, and a slice of it is
+  // free.
   values.Get(f.b, x, CutAlong(f, 2, 1), f.Get("z"));
   EXPECT_EQ(f.Count(Opcode::kAllToAll), 0);
   EXPECT_EQ(f.Count(Opcode::kDynamicSlice), 1);
@@ -90,7 +91,7 @@ TEST(ShardedValuesTest, ConstantsAndWhatIsMadeOfThemAreRematerializedWithoutComm
     EXPECT_THAT(std::vector<int64_t>(columns->shape().dims().begin(), columns->shape().dims().end()),
                 ElementsAre(8, 2));
   }
-  // Elements that differ: every device has all of them and takes its part.
+  // The elements of d differ, so every device holds the whole constant and slices its tile out of it.
   const Instruction* part = values.Get(f.b, f.Tensor("d"), CutAlong(f, 1, 0), f.Get("z"));
   EXPECT_EQ(part->shape().dim(0), 1);
   for (const auto& instruction : f.b.computation()->instructions()) {

@@ -12,7 +12,7 @@
 namespace toroid {
 namespace {
 
-// The versions of the live tensors, in order.
+// The versions of the live tensors, by ascending tensor.
 using Versions = std::vector<std::pair<int, std::vector<Sharding>>>;
 
 struct Cost {
@@ -20,7 +20,8 @@ struct Cost {
   double sent = 0;
 };
 
-using States = absl::flat_hash_map<Versions, std::vector<Cost>>;  // Costs of which none is better in both.
+using States =
+    absl::flat_hash_map<Versions, std::vector<Cost>>;  // Costs of which none is lower in both fields.
 
 class Enumeration {
  public:
@@ -70,7 +71,8 @@ class Enumeration {
  private:
   using Axes = absl::InlinedVector<AxisList, 6>;
 
-  // Every way to give each unit to a factor that it may cut, or to none, in every order of units on one factor.
+  // Lists all assignments of the units to factors that they may cut, or to none, with the units of one factor
+  // in any order.
   void ListAssignments(const FlowOp& op) {
     assignments_.clear();
     std::vector<int> order(units_.size());
@@ -118,7 +120,8 @@ class Enumeration {
     return nullptr;
   }
 
-  // Fetches a tensor, adding the version; negative if no version can be made so.
+  // Fetches a tensor and adds the version. Returns the bytes sent; negative if no version can be resharded to
+  // it.
   double Fetch(int tensor, const Sharding& needed, Versions* versions) {
     std::vector<Sharding>* list = Find(versions, tensor);
     const Shape& shape = graph_.shape(tensor);
@@ -186,7 +189,7 @@ class Enumeration {
     }
   }
 
-  // The sets of axes over which the operands that pass together have partial versions.
+  // The sets of axes over which operands of `linearity` have partial versions.
   std::vector<AxisSet> PartialSets(const FlowOp& op, const Linearity& linearity, Versions versions) {
     std::vector<AxisSet> sets;
     for (size_t i = 0; i < op.operands.size(); ++i) {
@@ -223,7 +226,7 @@ class Enumeration {
   const Mesh& mesh_;
   const AxisUnits& units_;
   const WholeRun bound_;
-  std::vector<int> last_use_;  // By tensor: its last op.
+  std::vector<int> last_use_;  // By tensor: the last op that uses it.
   std::vector<Axes> assignments_;
   States next_;
 };

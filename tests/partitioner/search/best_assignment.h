@@ -1,8 +1,9 @@
-// The fewest bytes any choice of assignments sends: all of them tried, for programs of a few ops.
+// The fewest bytes that any choice of assignments sends, by exhaustive search, for programs of a few ops.
 //
-// Ops are taken in order. For each, every assignment of mesh axes to its factors is tried, with partial operands reduced
-// first or passed on, from every set of versions of the live values that the ops before may leave; of equal sets the
-// cheapest is kept. Operands come from the version from which the reshard plan sends least, as in rewriting.
+// Ops are taken in order. For each op every assignment of mesh axes to its factors is tried, with partial
+// operands reduced first or passed on, from every set of versions of the live values that the ops before can
+// leave; of equal sets the cheapest stay. An operand comes from the version whose reshard plan sends least,
+// as in rewriting.
 #ifndef TOROID_TESTS_PARTITIONER_SEARCH_BEST_ASSIGNMENT_H_
 #define TOROID_TESTS_PARTITIONER_SEARCH_BEST_ASSIGNMENT_H_
 
@@ -14,12 +15,13 @@
 
 namespace toroid {
 
-// Axes of the mesh that are used together: the parts of one named axis.
+// Groups of mesh axes that cut a factor only together: the prime-sized parts of one named axis.
 using AxisUnits = std::vector<AxisList>;
 
-// The bytes that the best program sends that computes no more flops than `bound` and sends less; those of `bound` if
-// there is none. Only for programs without control flow, whose ops exchange nothing by themselves, with shardings given
-// for all parameters and outputs. Nothing if there are more than `max_states` sets of versions after some op.
+// The fewest bytes that the program sends with at most the flops of `bound`; at most the bytes of `bound`.
+// nullopt if there are more than `max_states` sets of versions after some op.
+// Requires: no control flow, ops whose local programs exchange nothing, and shardings given for all
+// parameters and outputs.
 std::optional<double> FewestBytes(const PreparedProgram& program, const AxisUnits& units,
                                   const WholeRun& bound, size_t max_states);
 

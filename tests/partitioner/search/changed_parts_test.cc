@@ -41,7 +41,8 @@ class ChangedPartsTest : public ::testing::Test {
     }
   }
 
-  // Names of the ops of each part after these have been cut over axis 0, and `passed` passes on a partial operand.
+  // Cuts the ops in `cut` over axis 0 and lets `passed` pass on a partial operand. Returns the names of the
+  // ops of each changed part.
   std::vector<std::string> PartsOf(const std::vector<std::string>& cut, const std::string& passed = "") {
     DecidedOps found = now_;
     for (auto& [op, decision] : found) {

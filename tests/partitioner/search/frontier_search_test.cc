@@ -1,4 +1,4 @@
-// Ops that are best computed together otherwise than one by one.
+// Programs whose ops are better decided together than one at a time.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -19,8 +19,8 @@ WholeRun RunOf(const std::string& text, int64_t n, int64_t searched_instructions
   return partitioned.ok() ? WorkOfWholeRun(*partitioned->module) : WholeRun();
 }
 
-// One by one the first product is made by rows of p0, as it lies there, and then moved for each of its users. Gathering the small
-// operand once lets all of them be made in columns.
+// Decided alone, the first product is cut by rows like p0, and then moved for each of its users. Gathering
+// the small p0 once lets all products be cut by columns.
 constexpr char kMovedForEach[] = R"(
 ENTRY main {
   p0 = f32[32,16] parameter(0), sharding={devices=[$n,1]<=[$n]}
@@ -37,12 +37,12 @@ TEST(FrontierSearchTest, AProductIsMadeWhereItsUsersNeedIt) {
     const WholeRun greedy = RunOf(kMovedForEach, n, 0), searched = RunOf(kMovedForEach, n, 20000);
     EXPECT_LE(searched.sent_bytes, greedy.sent_bytes);
     EXPECT_LE(searched.flops, greedy.flops);
-    // p0 once, and w or v once, both in parts of 1/n.
+    // p0 is gathered once, and w or v once; each device sends its 1/n of them n - 1 times.
     EXPECT_LE(searched.sent_bytes, static_cast<double>((n - 1) * (32 * 16 + 32 * 64) * 4 / n));
   }
 }
 
-// The same dots over four devices in two axes, of which each result wants another order.
+// Two products of h with results cut by columns: h is gathered once for both.
 TEST(FrontierSearchTest, WhatWasGatheredServesTheSecondProductToo) {
   const std::string text = R"(
 ENTRY main {
@@ -59,7 +59,8 @@ ENTRY main {
   }
 }
 
-// Too many ops to be looked at all together: one part around each that moves data.
+// There are too many ops to search them all together: the search takes the ops around each op that moves
+// data.
 TEST(FrontierSearchTest, LargeProgramsAreSearchedInParts) {
   std::string text = R"(
 ENTRY main {
@@ -85,7 +86,8 @@ ENTRY main {
   EXPECT_LE(searched.flops, greedy.flops);
 }
 
-// State of a loop stays where it is at its ends; what is sent in the body counts with its trips.
+// The state of a loop keeps its sharding at the ends of the body; bytes sent in the body count with its
+// trips.
 TEST(FrontierSearchTest, BodiesOfLoops) {
   const std::string text = R"(
 body {
@@ -125,7 +127,7 @@ ENTRY main {
   }
 }
 
-// Sums over devices are passed on, or reduced first, whichever is better for all ops together.
+// Partial sums are passed on or reduced first, whichever is better for all ops together.
 TEST(FrontierSearchTest, PartialSumsArePassedOnTogether) {
   const std::string text = R"(
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
@@ -143,13 +145,14 @@ ENTRY main {
 })";
   ExpectEquivalent(text);
   for (const int64_t n : {2, 4, 8}) {
-    // One sum of 24 elements.
+    // One all-reduce of 24 elements.
     EXPECT_EQ(RunOf(text, n, 20000).sent_bytes,
               2.0 * 24 * 4 * static_cast<double>(n - 1) / static_cast<double>(n));
   }
 }
 
-// A broadcast is made wherever it is wanted once its operand is whole; cut with its operand, it would have to be gathered.
+// If its operand is gathered, a broadcast is free in any sharding; if it is cut like its operand, it has to
+// be gathered itself.
 TEST(FrontierSearchTest, ABroadcastIsGatheredBeforeItIsMade) {
   const std::string text = R"(
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
@@ -165,7 +168,7 @@ ENTRY main {
 })";
   ExpectEquivalent(text);
   for (const int64_t n : {2, 4, 8}) {
-    // Both operands by all-to-all, the sums once scattered and gathered.
+    // All-to-alls of both operands, and a reduce-scatter and an all-gather of the sums.
     const double tiles = 4.0 * (32 * 64 + 64 * 16) / static_cast<double>(n), sums = 2.0 * 4 * 16;
     EXPECT_LE(RunOf(text, n, 20000).sent_bytes,
               (tiles + sums) * static_cast<double>(n - 1) / static_cast<double>(n));

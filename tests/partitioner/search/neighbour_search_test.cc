@@ -1,4 +1,4 @@
-// Programs that are better than what is best op by op.
+// Programs for which searching plans is better than deciding each op alone.
 #include <string>
 
 #include "gtest/gtest.h"
@@ -30,7 +30,8 @@ Work WorkOf(const std::string& text, int64_t n, int64_t searched_instructions) {
   return work;
 }
 
-// p lies in rows and its users' results are wanted in columns: op by op each is moved, but p may be moved before all.
+// p is cut by rows, the results of its users by columns. Decided alone, each result is moved; moving p once
+// serves all.
 TEST(NeighbourSearchTest, AnOperandIsMovedOnceForAllItsUsers) {
   const std::string text = R"(
 ENTRY main {
@@ -46,7 +47,8 @@ ENTRY main {
   EXPECT_EQ(searched.run.sent_bytes, 576);
 }
 
-// A chain whose ends disagree, and what the caller sees: it stays.
+// The ends of a chain want different shardings. Parameters and results, which the caller sees, keep their
+// shardings.
 TEST(NeighbourSearchTest, ParametersAndFreeResultsStayWherePropagationPutThem) {
   const std::string text = R"(
 ENTRY main {
@@ -64,7 +66,8 @@ ENTRY main {
   EXPECT_TRUE(searched.run.CostsNoMoreThan(greedy.run));
 }
 
-// The sum over a is reduced in pieces of the axis b anyway: each device of b computes one.
+// The sum over axis a is reduced in tiles over axis b in any case, so each device of b computes one of these
+// tiles.
 TEST(NeighbourSearchTest, AContractionIsCutOverAnIdleAxisIfNothingMoreIsSent) {
   const std::string text = R"(
 ENTRY main {

@@ -1,4 +1,5 @@
-// optimality: how far partitioned programs are from the best ones, by hand, over any range of seeds.
+// optimality: measures how far partitioned programs are from optimal ones, for any range of seeds; run by
+// hand.
 //
 //   optimality --from=0 --count=2000 [--print=1.2]
 #include <algorithm>
@@ -18,7 +19,7 @@ int main(int argc, char** argv) {
   app.add_option("--states", max_states, "Leave out programs with more states than these");
   app.add_option("--print", print, "Print programs that send more than this times the fewest bytes");
   CLI11_PARSE(app, argc, argv);
-  std::vector<double> ratios;  // Where the best sends anything.
+  std::vector<double> ratios;  // Of programs whose optimum sends anything.
   uint64_t best = 0, could_send_nothing = 0;
   for (uint64_t seed = from; seed < from + count; ++seed) {
     const toroid::SmallProgram program = toroid::MakeSmallProgram(seed);

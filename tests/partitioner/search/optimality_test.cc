@@ -1,4 +1,4 @@
-// How far partitioned programs are from the best ones there are: all assignments are tried.
+// How far partitioned programs are from the best ones, which an exhaustive search over assignments finds.
 // BUILD: size = "medium"
 #include "gtest/gtest.h"
 #include "hlo/io/hlo_text.h"
@@ -9,7 +9,7 @@
 namespace toroid {
 namespace {
 
-// The rest by hand: bazel run //tests/partitioner/search:optimality -- --count=2000
+// To check more seeds, by hand: bazel run //tests/partitioner/search:optimality -- --count=2000
 TEST(OptimalityTest, SmallProgramsSendLittleMoreThanTheBest) {
   double sum = 0;
   int known = 0, best = 0;

@@ -36,7 +36,7 @@ class Maker {
         "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\nENTRY main {\n"
         "  zero = f32[] constant(0)\n",
         body_, "}");
-    // Axes of a mesh are of prime size: 4 is two of them.
+    // The axes of a Mesh have prime sizes: an axis of size 4 is two of them.
     int axis = 0;
     for (int64_t size : mesh_) {
       AxisList unit;
@@ -59,7 +59,7 @@ class Maker {
     return absl::StrCat("f32[", absl::StrJoin(dims, ","), "]");
   }
 
-  // Each axis of the mesh cuts some dimension or none.
+  // A sharding in which each mesh axis cuts a random dimension or none.
   std::string RandomSharding(const std::vector<int64_t>& dims) {
     std::vector<std::vector<int>> axes(dims.size() + 1);
     for (size_t i = 0; i < mesh_.size(); ++i) axes[Below(axes.size())].push_back(static_cast<int>(i));
@@ -172,7 +172,7 @@ Optimality OptimalityOf(const SmallProgram& program, size_t max_states) {
   TOROID_CHECK(prepared.ok(), prepared.status().message());
   Optimality optimality;
   optimality.sent = run.sent_bytes;
-  // The search knows no units of which the mesh has others.
+  // The units are valid only if the prepared mesh has the same axes, all of size 2.
   if ((*prepared)->annotations.mesh.num_axes() == __builtin_ctzll(devices)) {
     const std::optional<double> fewest = FewestBytes(**prepared, program.units, run, max_states);
     optimality.known = fewest.has_value();

@@ -1,4 +1,5 @@
-// Random programs of a few products, sums and movements of matrices, and how far their partitioning is from the best.
+// Random programs of a few products, sums and movements of matrices, and how far their partitioned forms are
+// from optimal.
 #ifndef TOROID_TESTS_PARTITIONER_SEARCH_SMALL_PROGRAMS_H_
 #define TOROID_TESTS_PARTITIONER_SEARCH_SMALL_PROGRAMS_H_
 
@@ -14,19 +15,19 @@ struct SmallProgram {
   AxisUnits units;
 };
 
-// At most 12 ops over at most 8 devices, the same for the same seed.
+// At most 12 ops over at most 8 devices; equal programs for equal seeds.
 SmallProgram MakeSmallProgram(uint64_t seed);
 
 struct Optimality {
   double sent = 0;
   double fewest = 0;
-  bool known = false;  // The best is known: not too many states.
+  bool known = false;  // False if there were too many states to find the optimum.
 
-  // Bytes sent over the fewest; 1 where nothing is sent.
+  // Bytes sent divided by the fewest possible; 1 if nothing is sent.
   double Ratio() const { return sent == 0 ? 1 : sent / (fewest == 0 ? 1 : fewest); }
 };
 
-// Expects the results of one device, up to the rounding of sums, with and without garbage in padding.
+// Expects the results of one device, up to rounding of sums, with and without garbage in the padding.
 void ExpectRunsEqual(const SmallProgram& program);
 
 Optimality OptimalityOf(const SmallProgram& program, size_t max_states);
