@@ -1,17 +1,12 @@
 // Sharding propagation: spreads the annotations of some tensors to a sharding for every tensor.
 //
 // 1. In every op, each factor takes the longest list of axes on which the tensors that have the factor agree.
-// Those
-//    tensors' dimensions are cut over these axes, unless another factor of the op wants the axis, another
-//    dimension of
-//    the tensor uses it, or the dimension is closed. This runs to a fixed point: first through elementwise
-//    ops and ops
-//    that move data, then through all ops but broadcasts from operand to result, then through all.
-//    Contractions of which
-//    only smaller tensors are cut wait for the larger ones.
+//    Those tensors' dimensions are cut over these axes, unless another factor of the op wants the axis,
+//    another dimension of the tensor uses it, or the dimension is closed. This runs to a fixed point: first
+//    through elementwise ops and ops that move data, then through all ops but broadcasts from operand to
+//    result, then through all. Contractions of which only smaller tensors are cut wait for the larger ones.
 // 2. Ops whose tensors disagree are decided by cost (ChooseAssignment), the op with the most bytes first. The
-// shardings
-//    that result spread as in 1. A tensor's sharding only ever grows, so this ends.
+//    shardings that result spread as in 1. A tensor's sharding only ever grows, so this ends.
 // A dimension whose annotation has a later priority is cut after the earlier ones have settled. At the
 // boundary of a manual region, axes that are free inside flow from either side to the other.
 //
