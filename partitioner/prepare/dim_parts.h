@@ -12,7 +12,8 @@
 namespace toroid {
 
 // By dimension of an array: the sizes of its parts, major first. A dimension that is not merged has one part,
-// itself. Example: f32[2,768,8] as a reshape of f32[2,12,64,8] has the parts {2}, {12,64}, {8}.
+// itself.
+// Example: f32[2,768,8] as a reshape of f32[2,12,64,8] has the parts {2}, {12,64}, {8}.
 using DimParts = std::vector<Dims>;
 
 // Each dimension in one part.

@@ -7,9 +7,10 @@
 //
 // An op that needs the merged dimension reads the reshape. A cut along b is no cut of the merged dimension,
 // so that merging gathers x. Elementwise ops, sums and contractions do not depend on the order of elements,
-// so they need not merge. Example: group norm of f32[2,12,64,8], columns cut over 8 devices, takes means over
-// its reshape f32[2,768,2,4]. After the pass only partial sums of 4 values are reduced. Without it 32 kB are
-// gathered, and every device computes all that follows.
+// so they need not merge.
+// Example: group norm of f32[2,12,64,8], columns cut over 8 devices, takes means over its reshape
+// f32[2,768,2,4]. After the pass only partial sums of 4 values are reduced. Without it 32 kB are gathered,
+// and every device computes all that follows.
 #ifndef TOROID_PARTITIONER_PREPARE_UNMERGED_DIMS_PASS_H_
 #define TOROID_PARTITIONER_PREPARE_UNMERGED_DIMS_PASS_H_
 
