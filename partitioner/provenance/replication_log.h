@@ -11,9 +11,9 @@
 
 namespace toroid {
 
-// An op computed on replicated arrays although an operand or its result was cut; an operand replicated although
-// the op could take it in shards; an array of dynamic size that stays replicated although the module asks to
-// cut it; or a resharding that needs more memory than its source and target.
+// An op computed on replicated arrays although an operand or its result was cut; an operand replicated
+// although the op could take it in shards; an array of dynamic size that stays replicated although the module
+// asks to cut it; or a resharding that needs more memory than its source and target.
 struct FullReplication {
   std::string instruction;
   std::string source;
