@@ -215,8 +215,8 @@ class Frontier {
     return improved && FollowCurrent();
   }
 
-  // The cheapest path through all steps that adds no flops, with all choices of the steps of `part`. nullopt if
-  // no path remains that could cost less than the current program.
+  // The cheapest path through all steps that adds no flops, with all choices of the steps of `part`. nullopt
+  // if no path remains that could cost less than the current program.
   std::optional<Path> Walk(const std::vector<int>& part, size_t most_states) {
     nodes_.clear();
     ahead_.clear();
