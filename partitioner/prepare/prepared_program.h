@@ -43,8 +43,8 @@ struct PreparedProgram {
   Annotations annotations;
   std::unique_ptr<ReshardPlanner> planner;
   int64_t num_replicas = 1;  // Copies of the whole mesh; each runs all partitions.
-  bool relabeled =
-      false;  // Whether PartitionOptions::device_order_seed permuted the devices of all shardings.
+  // Whether PartitionOptions::device_order_seed permuted the devices of all shardings.
+  bool relabeled = false;
 };
 
 // Equivalent forms of a program. kUnmergedDims and kLateReversals are the results of UnmergedDimsPass and

@@ -94,8 +94,8 @@ class FlowGraph {
   std::vector<const Shape*> shapes_;
   std::deque<ShardingRule> rules_;
   std::vector<FlowOp> ops_;
-  std::vector<int>
-      computation_begin_;  // Per computation: number of its first instruction, -1 if not reached.
+  // Per computation: the number of its first instruction; -1 if control flow does not reach it.
+  std::vector<int> computation_begin_;
   std::vector<int> leaf_begin_, leaf_end_;
   std::vector<int> leaves_;
   std::vector<int> op_of_;

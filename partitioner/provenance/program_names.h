@@ -72,8 +72,8 @@ class ProgramNames {
   std::vector<Axis> axes_;
   bool made_up_ = false;
   std::vector<std::string> outputs_;
-  absl::flat_hash_map<const Instruction*, std::string>
-      names_;  // Of annotations of outputs: the output's name.
+  // Of the Sharding calls that annotate an output: the output's name.
+  absl::flat_hash_map<const Instruction*, std::string> names_;
   absl::flat_hash_map<const Instruction*, std::string>
       output_of_;                                           // The name of the output that an op makes.
   std::vector<int> from_;                                   // By tensor: the tensor whose elements it holds.

@@ -31,8 +31,8 @@ struct Delivery {
 struct ProgramStep {
   const FlowOp* op = nullptr;
   double times = 1;  // The number of its executions.
-  std::vector<NumberedChoice>
-      choices;  // The present choice first. Empty: the step delivers values, or makes free ones.
+  // The present choice first. Empty: the step delivers values, or makes free ones.
+  std::vector<NumberedChoice> choices;
   PartialOperands passed_on;  // The operands that the op takes partial at present.
   // Whether the result is a free value (../propagation/free_values.h) if certain operands are free or
   // replicated.
