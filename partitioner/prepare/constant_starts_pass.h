@@ -1,15 +1,12 @@
 // Rewrites windows at constant positions as slices, pads and dynamic updates, whose rows halo exchanges
 // fetch.
 //
-//   dynamic-slice of several rows from a constant start   => slice, then a dynamic-slice in the other
-//   dimensions if any
-//   gather of one window from constant starts             => reshape(slice)
+//   dynamic-slice of several rows from a constant start  => slice; then a dynamic-slice in other dimensions
+//   gather of one window from constant starts            => reshape(slice)
 //   scatter of one window to constant starts that
-//     replaces the rows of x                              => dynamic-update-slice(x, reshape(u))
-//     combines less than half of x with a reducer         => dynamic-update-slice(x, reducer(slice(x),
-//     reshape(u)))
-//     combines at least half of x with a reducer          => reducer(x, pad(reshape(u))), padded with a
-//     neutral value
+//     replaces the rows of x                        => dynamic-update-slice(x, reshape(u))
+//     combines less than half of x with a reducer   => dynamic-update-slice(x, reducer(slice(x), reshape(u)))
+//     combines at least half of x with a reducer    => reducer(x, pad(reshape(u))), with neutral padding
 //
 // Starts are clamped as the dynamic-slice and the gather do. A scatter whose window exceeds x is left alone
 // (it has no effect).

@@ -2,8 +2,7 @@
 //
 //   f(reverse(x), broadcast(m))            =>  reverse(f(x, broadcast(m)))
 //   convolution(reverse(x), w, window)     =>  reverse(convolution(x, w, window')), window' being reversed
-//   dot, reduce, transpose, pad, slice ... =>  likewise; a reversed dimension that is summed needs no
-//   reversal
+//   dot, reduce, transpose, pad, slice ... =>  likewise; a summed dimension is no longer reversed
 //   reverse(reverse(x))                    =>  x
 //
 // A reversal along a cut dimension sends the whole array to other devices.

@@ -4,15 +4,12 @@
 // pass tensors on and have no flow op. An edge is a flow op without an instruction: it copies one tensor to
 // another.
 // - A while loop has one tensor per leaf of its state. The loop's result and the parameters of its body and
-// condition
-//   share it; edges lead to it from the initial state and from the body's root.
+//   condition share it; edges lead to it from the initial state and from the body's root.
 // - A conditional has one tensor per leaf of its result, with an edge from each branch's root. Edges lead
-// from its
-//   operands to the parameters of its branches.
+//   from its operands to the parameters of its branches.
 // - Each leaf of the entry's result has an output tensor, with an edge from the root.
 // - An op that returns its operand unchanged (opt-barrier, copy, identity custom calls) and has a tuple
-// result gets one
-//   flow op per array leaf, so that shardings flow through the tuple.
+//   result gets one flow op per array leaf, so that shardings flow through the tuple.
 #ifndef TOROID_PARTITIONER_PROPAGATION_FLOW_GRAPH_H_
 #define TOROID_PARTITIONER_PROPAGATION_FLOW_GRAPH_H_
 

@@ -116,7 +116,7 @@ class Propagator {
     }
   }
 
-  // Makes of each sharding group a pointwise op over its members, through which their shardings flow.
+  // Adds a pointwise op over the members of each sharding group, through which their shardings flow.
   void AddGroups() {
     group_rules_.reserve(graph_.groups().size());
     for (const std::vector<int>& group : graph_.groups()) {
@@ -162,8 +162,7 @@ class Propagator {
     }
   }
 
-  // Fills `touching_` with the ops that touch each tensor: those of tensor t are at [begin_[t], begin_[t +
-  // 1]).
+  // Fills `touching_` with the ops that touch each tensor; those of tensor t begin at begin_[t].
   void IndexOps() {
     begin_.assign(state_.size() + 1, 0);
     const auto each = [&](const auto& visit) {

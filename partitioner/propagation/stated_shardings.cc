@@ -253,7 +253,7 @@ class Reader {
     ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings,
                      HloSharding::LeavesFromProto(*root.sharding(), root.shape()));
     const UserMap users(*module_.entry());
-    absl::flat_hash_map<int, const Instruction*> echo;  // Result tensor -> the dead reshape behind it.
+    absl::flat_hash_map<int, const Instruction*> echo;  // Result tensor -> the dead reshape of it.
     for (const auto& instruction : module_.entry()->instructions()) {
       if (instruction->opcode() != Opcode::kReshape || !users.users(*instruction).empty() ||
           instruction.get() == &root || !instruction->shape().SameDims(instruction->operand(0)->shape())) {

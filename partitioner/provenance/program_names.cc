@@ -118,7 +118,6 @@ std::vector<std::pair<std::string, int64_t>> SdyAxes(const Module& module, int64
 }
 
 // The axes of the first ordinary (GSPMD) sharding that names axes over n devices in the plain order.
-// order.
 std::vector<std::pair<std::string, int64_t>> NamedAxes(const Module& module, int64_t n) {
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
@@ -255,8 +254,8 @@ void ProgramNames::NameOutputs(const Module& module) {
   const Instruction& root = *module.entry()->root();
   const bool tuple = root.shape().IsTuple();
   const int count = tuple ? static_cast<int>(root.shape().tuple_shapes().size()) : 1;
-  if (count != root.shape().NumLeaves())
-    return;  // With nested tuples, outputs are numbered by leaf (OutputName).
+  // With nested tuples, outputs are numbered by leaf (OutputName).
+  if (count != root.shape().NumLeaves()) return;
   const absl::flat_hash_map<int, const Instruction*> replaced = ParametersReplaced(module);
   for (int i = 0; i < count; ++i) {
     // Walk from the output through the Sharding calls that annotate it to the op that makes it.

@@ -2,13 +2,11 @@
 //
 //   parameters    the metadata's op_name: params['w_down']
 //   outputs       the attribute jax.result_info, or else output{6}, followed by "in place of" the parameter
-//   whose
-//                 memory the output takes
+//                 whose memory the output takes
 //   instructions  the author's scopes and the instruction's name: layers_3/mlp/dot_general.57, followed by
-//   "for" the
-//                 output if it makes one
-//   shardings     over the axes of the module's mesh, in Shardy's spelling: [{"data"}, {}] partial over
-//   {"model"}
+//                 "for" the output if it makes one
+//   shardings     over the axes of the module's mesh, as Shardy spells them:
+//                 [{"data"}, {}] partial over {"model"}
 //
 // If a module names no axes, names are made up of a letter and a size: [{a4}, {b2}] cuts dimension 0 by 4 and
 // dimension 1 by 2.
@@ -74,8 +72,8 @@ class ProgramNames {
   std::vector<std::string> outputs_;
   // Of the Sharding calls that annotate an output: the output's name.
   absl::flat_hash_map<const Instruction*, std::string> names_;
-  absl::flat_hash_map<const Instruction*, std::string>
-      output_of_;                                           // The name of the output that an op makes.
+  // By op that makes an output: the output's name.
+  absl::flat_hash_map<const Instruction*, std::string> output_of_;
   std::vector<int> from_;                                   // By tensor: the tensor whose elements it holds.
   absl::flat_hash_map<int, const Instruction*> parameter_;  // By tensor of an entry parameter.
 };
