@@ -35,8 +35,9 @@ struct PartitionOptions {
   bool replicate_outputs = false;
   // Chooses how each op is computed; must outlive the call. Null: CheapestAssignments().
   const AssignmentPolicy* policy = nullptr;
-  // Search budget: total instructions of the candidate programs that one search may write to compare them (../search). A
-  // module is searched up to three times, and so is each equivalent form of it. 0: each op is decided alone.
+  // Search budget: total instructions of the candidate programs that one search may write to compare them
+  // (../search). A module is searched up to three times, and so is each equivalent form of it. 0: each op is
+  // decided alone.
   int64_t searched_instructions = 20000;
   // If set, called with every local value that the rewriting makes; for test aids such as PoisonPadding.
   LocalValueHook on_local_value;

@@ -78,8 +78,8 @@ class ValuesInForm {
   // again.
   static constexpr int kMostBroadcasts = 8;
 
-  // Emits `op` on the arrays that stand for its operands, or starts a new form. nullopt if the op does neither.
-  // All shapes are plain (IsPlain).
+  // Emits `op` on the arrays that stand for its operands, or starts a new form. nullopt if it does
+  // neither. All shapes are plain (IsPlain).
   virtual Result Make(const Instruction& op) = 0;
   // Rebuilds the value, of this shape, from its array. Returns the array itself if it is the value.
   virtual Instruction* Restored(const InForm& value, const Shape& shape) = 0;

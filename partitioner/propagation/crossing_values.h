@@ -3,7 +3,8 @@
 // The array has the same buffer on both sides of the boundary. Outside the region, each dimension is cut over
 // its manual axes first and then over the free axes (those that are not manual inside). Inside, it is cut
 // over the free axes alone.
-// Example: x f32[64,1024] is cut [{m, a}, {b}] outside; inside, manual over m, it is f32[32,1024] cut [{a}, {b}].
+// Example: x f32[64,1024] is cut [{m, a}, {b}] outside; inside, manual over m, it is f32[32,1024] cut [{a},
+// {b}].
 #ifndef TOROID_PARTITIONER_PROPAGATION_CROSSING_VALUES_H_
 #define TOROID_PARTITIONER_PROPAGATION_CROSSING_VALUES_H_
 

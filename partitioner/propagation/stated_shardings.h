@@ -45,8 +45,8 @@ struct StatedShardings {
 };
 
 // `given`: instructions whose ordinary sharding was given from outside and counts in either dialect.
-// Errors: kInvalidArgument "computation/instruction: ..." for shardings that are malformed, do not fit their array, or
-// name different numbers of devices.
+// Errors: kInvalidArgument "computation/instruction: ..." for shardings that are malformed, do not fit their
+// array, or name different numbers of devices.
 absl::StatusOr<StatedShardings> ReadStatedShardings(const Module& module, const FlowGraph& graph,
                                                     const absl::flat_hash_set<const Instruction*>& given);
 
