@@ -21,7 +21,7 @@ bool IsStatic(const Instruction& op) {
          std::all_of(op.operands().begin(), op.operands().end(), is_static);
 }
 
-Instruction* OfDynamicSlice(const Instruction& op, InstructionBuilder& b) {
+Instruction* RewriteDynamicSlice(const Instruction& op, InstructionBuilder& b) {
   Instruction* x = op.operand(0);
   Dims begin(op.shape().rank(), 0), limit(x->shape().dims().begin(), x->shape().dims().end());
   std::vector<Instruction*> starts;
@@ -42,10 +42,10 @@ Instruction* OfDynamicSlice(const Instruction& op, InstructionBuilder& b) {
   return all ? x : b.DynamicSlice(x, starts, op.shape().dims());
 }
 
-// A window of an array: its first element and its size, in all dimensions of the array.
+// A window of an array: its first index and its size in each dimension.
 struct Window {
   Dims starts, sizes;
-  bool has_rows = false;  // Several, but not all, of some dimension.
+  bool has_rows = false;  // Whether it has several, but not all, elements of some dimension.
 
   Dims Limits() const {
     Dims limits = starts;
@@ -54,8 +54,8 @@ struct Window {
   }
 };
 
-// The window of `sizes` that one constant index vector, whose components are for dimensions `map`, addresses in an array of
-// shape `x`. nullopt for other indices.
+// The window of `sizes` in an array of shape `x` whose start is the constant index vector `indices`;
+// component k is the start in dimension map[k]. nullopt if the indices are not one constant vector.
 std::optional<Window> WindowAt(const Instruction& indices, absl::Span<const int64_t> map, Dims sizes,
                                const Shape& x) {
   const std::optional<std::vector<int64_t>> index = IntegersOf(indices);
@@ -66,7 +66,7 @@ std::optional<Window> WindowAt(const Instruction& indices, absl::Span<const int6
   return window;
 }
 
-Instruction* OfGather(const Instruction& op, InstructionBuilder& b) {
+Instruction* RewriteGather(const Instruction& op, InstructionBuilder& b) {
   Instruction* x = op.operand(0);
   const GatherView numbers(op);
   std::optional<Window> window =
@@ -78,22 +78,23 @@ Instruction* OfGather(const Instruction& op, InstructionBuilder& b) {
   return b.Reshape(b.Slice(x, window->starts, window->Limits()), op.shape().dims());
 }
 
-// A window of this share of the array is worth an op over all of it: it is moved once, where a smaller one is combined with
-// rows that are moved to it and back.
+// An update of at least this share of the array's elements is padded and combined with all of the array, so
+// that only the update moves. For a smaller update, rows of the array move to the update and back.
 constexpr double kLargeShare = 0.5;
 
-// An op that changes nothing, not even the sign of a zero.
+// The operand with which the reducer changes nothing, not even the sign of a zero.
 Instruction* Neutral(Reducer reducer, PrimitiveType type, InstructionBuilder& b) {
   return reducer == Reducer::kAdd ? b.Full(type, {}, -0.0) : b.Constant(NeutralElement(reducer, type));
 }
 
-Instruction* OfScatter(const Instruction& op, InstructionBuilder& b) {
+Instruction* RewriteScatter(const Instruction& op, InstructionBuilder& b) {
   if (op.num_operands() != 3) return nullptr;
   Instruction* x = op.operand(0);
   const ScatterView numbers(op);
   if (!numbers.operand_batching_dims().empty()) return nullptr;
   const Shape& update = op.operand(2)->shape();
-  Dims sizes;  // Of the window: the update has those of the dimensions that are not inserted, in their order.
+  // Sizes of the window: 1 in inserted dimensions; the others are the update's window dimensions, in order.
+  Dims sizes;
   size_t next = 0;
   for (int d = 0; d < x->shape().rank(); ++d) {
     const bool inserted =
@@ -124,14 +125,14 @@ Instruction* OfScatter(const Instruction& op, InstructionBuilder& b) {
                   b.Pad(rows, Neutral(*reducer, rows->shape().element_type(), b), window->starts, behind));
 }
 
-Instruction* At(const Instruction& op, InstructionBuilder& b) {
+Instruction* RewriteOp(const Instruction& op, InstructionBuilder& b) {
   switch (op.opcode()) {
     case Opcode::kDynamicSlice:
-      return IsStatic(op) ? OfDynamicSlice(op, b) : nullptr;
+      return IsStatic(op) ? RewriteDynamicSlice(op, b) : nullptr;
     case Opcode::kGather:
-      return IsStatic(op) ? OfGather(op, b) : nullptr;
+      return IsStatic(op) ? RewriteGather(op, b) : nullptr;
     case Opcode::kScatter:
-      return IsStatic(op) ? OfScatter(op, b) : nullptr;
+      return IsStatic(op) ? RewriteScatter(op, b) : nullptr;
     default:
       return nullptr;
   }
@@ -144,7 +145,7 @@ absl::StatusOr<bool> RunIn(Computation* computation, GivenShardings* given) {
   for (size_t i = 0; i < now.size(); ++i) {
     const Instruction* op = computation->instruction(static_cast<int>(i));
     b.set_metadata(op->metadata());
-    now[i] = At(*op, b);
+    now[i] = RewriteOp(*op, b);
     if (now[i] == nullptr) continue;
     now[i]->set_name(op->name());
     now[i]->set_sharding(op->sharding());

@@ -14,11 +14,11 @@ std::optional<DimParts> PartsOfReshape(absl::Span<const int64_t> from, absl::Spa
   if (absl::c_linear_search(from, 0)) return std::nullopt;
   DimParts parts;
   size_t next = 0;
-  int64_t left = 1;  // Of the dimension of `from` before the next one.
+  int64_t left = 1;  // The factor of dimension next - 1 of `from` that has no part yet.
   for (const int64_t size : to) {
     Dims of_dim;
     for (int64_t open = size; open > 1;) {
-      while (left == 1) left = from[next++];  // As many elements: there is one.
+      while (left == 1) left = from[next++];  // Ends, since both shapes have the same number of elements.
       const int64_t part = open < left ? open : left;
       if (open % part != 0 || left % part != 0) return std::nullopt;
       of_dim.push_back(part);

@@ -43,7 +43,7 @@ bool GlobMatches(absl::string_view glob, absl::string_view text) {
   return g == glob.size();
 }
 
-// K of "prefix K suffix".
+// Parses `name` as `prefix`, a number, `suffix`.
 bool TakeNumber(absl::string_view name, absl::string_view prefix, absl::string_view suffix, int64_t* number) {
   return absl::ConsumePrefix(&name, prefix) && absl::ConsumeSuffix(&name, suffix) &&
          absl::SimpleAtoi(name, number);
@@ -67,7 +67,7 @@ absl::Status Give(const xla::OpSharding* sharding, Instruction* instruction, Giv
   return absl::OkStatus();
 }
 
-// An identity behind `value` that carries the sharding.
+// Adds a Sharding call (an identity) of `value` that carries the sharding.
 absl::StatusOr<Instruction*> Annotate(Module* module, const xla::OpSharding* sharding, Instruction* value,
                                       GivenShardings* given) {
   InstructionBuilder b(module->entry());
@@ -114,8 +114,8 @@ absl::Status GiveOutput(Module* module, int64_t index, const xla::OpSharding* sh
   return absl::OkStatus();
 }
 
-// The '=' between name and sharding: names may hold others, and so do shardings, but only theirs stands
-// before '{' or '['.
+// The position of the '=' between name and sharding: the first one before a '{' or '['. Names and shardings
+// may contain others.
 size_t FindEquals(absl::string_view line) {
   for (size_t at = line.find('='); at != absl::string_view::npos; at = line.find('=', at + 1)) {
     const absl::string_view behind = absl::StripLeadingAsciiWhitespace(line.substr(at + 1));
@@ -124,7 +124,7 @@ size_t FindEquals(absl::string_view line) {
   return line.find('=');
 }
 
-// `line` up to a '#' at its begin or behind a blank; op_names hold others.
+// `line` up to a '#' at its start or after a blank. A '#' elsewhere may be part of an op_name.
 absl::string_view WithoutComment(absl::string_view line) {
   for (size_t at = line.find('#'); at != absl::string_view::npos; at = line.find('#', at + 1)) {
     if (at == 0 || absl::ascii_isspace(line[at - 1])) return line.substr(0, at);
@@ -132,7 +132,7 @@ absl::string_view WithoutComment(absl::string_view line) {
   return line;
 }
 
-// How many instructions each name means.
+// By name or op_name: the number of instructions that it means.
 using NameCounts = absl::flat_hash_map<absl::string_view, int>;
 
 NameCounts CountNames(const Module& module) {
@@ -151,7 +151,7 @@ NameCounts CountNames(const Module& module) {
 std::string UniqueName(const Instruction& parameter, const NameCounts& counts) {
   const auto is_unique = [&](const std::string& name) {
     const auto it = counts.find(name);
-    // A name with wildcards may mean others too.
+    // A name with wildcards is a glob, which may match other instructions.
     return !name.empty() && name.find_first_of("*?") == std::string::npos && it != counts.end() &&
            it->second == 1;
   };
@@ -162,8 +162,8 @@ std::string UniqueName(const Instruction& parameter, const NameCounts& counts) {
   return absl::StrCat("parameter(", parameter.parameter_number(), ")");
 }
 
-// Suggestions for a name that matches nothing: the nearest name, a parameter whose name holds it, or all
-// parameters where they are few.
+// Suggestions for a name that matches nothing: the nearest name, else a parameter whose name contains it,
+// else the first eight parameters.
 std::string NamesInstead(absl::string_view name, const Module& module) {
   std::vector<std::string> parameters, names;
   const NameCounts counts = CountNames(module);
@@ -180,11 +180,11 @@ std::string NamesInstead(absl::string_view name, const Module& module) {
       names.push_back(instruction->name());
       if (instruction->metadata() == nullptr || !instruction->shape().IsArray()) continue;
       const std::string& op_name = instruction->metadata()->op_name();
-      if (op_name != last) names.push_back(op_name);  // Neighbors often share one.
+      if (op_name != last) names.push_back(op_name);  // Consecutive instructions often share one.
       last = op_name;
     }
   }
-  // The instruction of this name is no array.
+  // Never suggest the name itself: an empty name equals the empty op_names.
   names.erase(std::remove(names.begin(), names.end(), name), names.end());
   const std::string meant = DidYouMean(name, names);
   if (!meant.empty()) return meant;
@@ -200,7 +200,8 @@ std::string NamesInstead(absl::string_view name, const Module& module) {
   return absl::StrCat("; the parameters are ", absl::StrJoin(parameters, ", "), few ? "" : ", ...");
 }
 
-// A sharding as --explain prints it, [{"model"}, {}], said in full: over the one mesh that the module has.
+// Completes a sharding as --explain prints it, [{"model"}, {}], with the module's one mesh:
+// {mesh['model'=4], [{'model'}, {}]}.
 absl::StatusOr<std::string> OverTheMesh(absl::string_view dims, const Module& module) {
   const auto& attributes = module.proto().frontend_attributes().map();
   const auto it = attributes.find("xla.sdy.meshes");
@@ -233,7 +234,8 @@ absl::Status HasRankOf(const xla::OpSharding& sharding, const Instruction& instr
                           absl::StrCat(instruction.computation()->name(), "/", instruction.name()));
 }
 
-// The instruction of that name, and those whose op_name matches it as a glob; `note` says how many, of a glob.
+// Shards the instruction of that name and those whose op_name matches it as a glob. For a glob, `note` tells
+// their number.
 absl::Status GiveMatches(absl::string_view name, const xla::OpSharding* sharding, Module* module,
                          GivenShardings* given, std::string* note) {
   const bool is_glob = name.find_first_of("*?") != absl::string_view::npos;

@@ -1,8 +1,9 @@
-// Shardings given from outside: NAME=SHARDING lines of a command line or a file.
+// Shardings given from outside the module: NAME=SHARDING lines of a command line or a file.
 //
-// NAME is an instruction of the entry or any other computation, `parameter(K)`, `output{K}`, or a glob (* and
-// ?) on the metadata's op_name, which matches every instruction so named. SHARDING is any spelling of HLO
-// text; it begins with the first `{` that stands right behind a `=`.
+// NAME is the name of an instruction in any computation, `parameter(K)`, `output{K}`, `output{}` if the
+// output is no tuple, or a glob (* and ?), which means all instructions whose metadata's op_name it matches.
+// SHARDING is any spelling of HLO text, or a list of dimensions such as [{"model"}, {}] over the module's one
+// Shardy mesh. It begins with the first `{` or `[` that follows a `=` and blanks.
 #ifndef TOROID_PARTITIONER_PREPARE_GIVEN_SHARDINGS_H_
 #define TOROID_PARTITIONER_PREPARE_GIVEN_SHARDINGS_H_
 
@@ -17,27 +18,27 @@ namespace toroid {
 
 struct GivenSharding {
   std::string line;   // NAME=SHARDING
-  std::string where;  // What errors begin with, "FILE:LINE"; empty: the command line.
+  std::string where;  // "FILE:LINE", the prefix of errors; empty for lines of the command line.
 };
 
-// The instructions of a module that were given their sharding: it counts in either dialect, where an ordinary one is
-// ignored under Shardy.
+// The instructions of a module whose sharding was given from outside. It counts in either dialect, whereas
+// other ordinary shardings are ignored in a Shardy module.
 using GivenShardings = absl::flat_hash_set<const Instruction*>;
 
-// Puts the shardings on the module's instructions, and returns those; PartitionModule takes them. A glob shards the
-// arrays it matches whose rank is the sharding's; how many is said in `notes`, a line for each glob. An output is
-// sharded by an annotation behind it, which is added.
-// Errors: kInvalidArgument for a line without '=', a sharding that does not parse or has another rank than what is
-// named, and kNotFound for a name that matches nothing, with the nearest one that does.
+// Sets the shardings of the module's instructions and returns these instructions, for PartitionModule. A glob
+// shards those of the arrays it matches that have the sharding's rank, and adds a line with their number to
+// `notes`. To shard an output, a Sharding call is inserted before the root.
+// Errors: kInvalidArgument for a line without '=', a name given twice, a sharding that does not parse or has
+// another rank than the named array, or a value that is manual; kNotFound for a name that matches nothing,
+// with the nearest name that does.
 absl::StatusOr<GivenShardings> ApplyGivenShardings(const std::vector<GivenSharding>& shardings,
                                                    Module* module, std::vector<std::string>* notes = nullptr);
 
-// The name by which a line gives a sharding to this entry parameter and to nothing else: its op_name, its own name,
-// or parameter(K).
+// A NAME that means this entry parameter and nothing else: its op_name, its own name, or parameter(K).
 std::string GivenNameOf(const Instruction& parameter);
 
-// The lines of an annotations file, without blank lines and comments: `#` at the begin of a line or behind a
-// blank.
+// The lines of an annotations file, without blank lines and comments. A comment starts with `#` at the start
+// of a line or after a blank.
 std::vector<GivenSharding> GivenShardingLines(absl::string_view text, absl::string_view file);
 
 }  // namespace toroid

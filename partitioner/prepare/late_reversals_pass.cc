@@ -12,7 +12,7 @@
 namespace toroid {
 namespace {
 
-// By dimension: the value is the array reversed along it.
+// By dimension: whether the value is its array reversed along the dimension.
 using Reversed = absl::InlinedVector<bool, 6>;
 
 class Reverser : public ValuesInForm<Reversed> {
@@ -36,32 +36,34 @@ class Reverser : public ValuesInForm<Reversed> {
     return Reverse(value.array, value.form);
   }
 
-  static constexpr int kMostMade = 4;  // Ops of one behind another.
+  static constexpr int kMaxFreeDepth = 4;  // Depth of the expressions that IsFreeToReverse walks.
 
-  // Whether reversing costs nothing: it is made of indices and numbers, and of nothing reversed or not.
-  bool IsMade(const Instruction& x, int depth = kMostMade) const {
+  // Whether reversing x is free: it is computed from iotas and constants by elementwise ops and broadcasts,
+  // none of them with a stated sharding or a form.
+  bool IsFreeToReverse(const Instruction& x, int depth = kMaxFreeDepth) const {
     if (ValueOf(x) || IsStated(x)) return false;
     if (x.opcode() == Opcode::kIota || x.opcode() == Opcode::kConstant) return true;
     if (x.opcode() != Opcode::kBroadcast && !IsElementwise(x.opcode())) return false;
     return depth > 0 &&
-           absl::c_all_of(x.operands(), [&](const Instruction* y) { return IsMade(*y, depth - 1); });
+           absl::c_all_of(x.operands(), [&](const Instruction* y) { return IsFreeToReverse(*y, depth - 1); });
   }
-  // For a broadcast: each dimension to be reversed is a new one.
+  // Whether x is a broadcast that repeats its operand along all dimensions to be reversed, so that x is its
+  // own reversal.
   static bool IsSymmetric(const Instruction& x, const Reversed& reversed) {
     return x.opcode() == Opcode::kBroadcast &&
            absl::c_none_of(x.dimensions(), [&](int64_t d) { return reversed[d]; });
   }
-  // The array whose reversal is the value; null if making it would move data that did not move before.
-  Instruction* Under(const Reversed& reversed, Instruction* x, int broadcasts = kMostBroadcasts) {
+  // An array whose reversal is the value of x. Null if computing it would move data that did not move before.
+  Instruction* Unreversed(const Reversed& reversed, Instruction* x, int broadcasts = kMostBroadcasts) {
     if (FormOf(*x) == reversed) return ArrayOf(x);
     if (ValueOf(*x)) return nullptr;
     if (IsSymmetric(*x, reversed)) return x;
-    if (IsMade(*x)) return Reverse(x, reversed);
+    if (IsFreeToReverse(*x)) return Reverse(x, reversed);
     if (x->opcode() != Opcode::kBroadcast || IsStated(*x) || broadcasts == 0) return nullptr;
-    // The broadcast of a smaller array, such as a bias.
+    // The broadcast of a smaller array, such as a bias: its operand is reversed instead.
     Reversed of_operand;
     for (const int64_t d : x->dimensions()) of_operand.push_back(reversed[d]);
-    Instruction* operand = Under(of_operand, x->operand(0), broadcasts - 1);
+    Instruction* operand = Unreversed(of_operand, x->operand(0), broadcasts - 1);
     if (operand == nullptr) return nullptr;
     return b().Clone(*x, x->shape(), {operand});
   }
@@ -106,7 +108,7 @@ class Reverser : public ValuesInForm<Reversed> {
     const Reversed reversed = FirstForm(op);
     std::vector<Instruction*> operands;
     for (Instruction* x : op.operands()) {
-      operands.push_back(x->shape().IsScalar() ? x : Under(reversed, x));
+      operands.push_back(x->shape().IsScalar() ? x : Unreversed(reversed, x));
       if (operands.back() == nullptr) return std::nullopt;
     }
     return InForm{reversed, b().Clone(op, op.shape(), operands)};
@@ -126,7 +128,7 @@ class Reverser : public ValuesInForm<Reversed> {
     return InForm{reversed, b().Clone(op, op.shape(), {x.array})};
   }
 
-  // Reversed dimensions that stay what they are.
+  // Only if every reversed dimension is also a dimension of the reshape's result.
   Result MakeReshape(const Instruction& op) {
     const InForm& x = *ValueOf(*op.operand(0));
     const Shape &from = x.array->shape(), &to = op.shape();
@@ -156,7 +158,7 @@ class Reverser : public ValuesInForm<Reversed> {
   Result MakeDot(const Instruction& op) {
     if (op.num_operands() != 2) return std::nullopt;
     const DotView dot(op);
-    // A dimension that both operands have is reversed in both.
+    // A batch or contracting dimension is reversed in both operands if it is in one.
     Reversed lhs = FormOf(*op.operand(0)), rhs = FormOf(*op.operand(1));
     const auto agree = [&](absl::Span<const int64_t> of_lhs, absl::Span<const int64_t> of_rhs) {
       for (size_t k = 0; k < of_lhs.size(); ++k)
@@ -164,13 +166,14 @@ class Reverser : public ValuesInForm<Reversed> {
     };
     agree(dot.lhs_batch(), dot.rhs_batch());
     agree(dot.lhs_contracting(), dot.rhs_contracting());
-    Instruction *x = Under(lhs, op.operand(0)), *y = Under(rhs, op.operand(1));
+    Instruction *x = Unreversed(lhs, op.operand(0)), *y = Unreversed(rhs, op.operand(1));
     if (x == nullptr || y == nullptr) return std::nullopt;
     const Reversed reversed = OfProduct(dot, lhs, rhs);
     return InForm{reversed, b().Clone(op, op.shape(), {x, y})};
   }
 
-  // Of the image's spatial dimensions, in groups of features or none, and its batch.
+  // Only for reversals of the input's spatial dimensions, and of its batch unless there are batch groups.
+  // Feature groups are allowed.
   Result MakeConvolution(const Instruction& op) {
     if (!ValueOf(*op.operand(0)) || ValueOf(*op.operand(1))) return std::nullopt;
     const InForm& x = *ValueOf(*op.operand(0));
@@ -186,7 +189,8 @@ class Reverser : public ValuesInForm<Reversed> {
       const int64_t d = conv.input_spatial()[i], e = conv.output_spatial()[i];
       if (!x.form[d]) continue;
       reversed[e] = true;
-      // Windows from the other end: the last one begins where the first one did, seen from there.
+      // In the reversed array, windows are counted from the other end: the first window takes the place of
+      // the last one.
       WindowDim window = WindowView(op)[static_cast<int>(i)];
       const int64_t n = x.array->shape().dim(static_cast<int>(d));
       const int64_t spread = (n - 1) * window.base_dilation + 1;
@@ -230,7 +234,7 @@ class Reverser : public ValuesInForm<Reversed> {
     const Reversed reversed = FirstForm(op);
     std::vector<Instruction*> operands;
     for (Instruction* x : op.operands()) {
-      operands.push_back(Under(reversed, x));
+      operands.push_back(Unreversed(reversed, x));
       if (operands.back() == nullptr) return std::nullopt;
     }
     if (reversed[op.dimension()]) std::reverse(operands.begin(), operands.end());

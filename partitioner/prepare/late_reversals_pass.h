@@ -1,12 +1,13 @@
-// Reverses results instead of operands, so that two reversals meet and vanish.
+// Reverses results instead of operands, so that reversals meet and cancel.
 //
 //   f(reverse(x), broadcast(m))            =>  reverse(f(x, broadcast(m)))
-//   convolution(reverse(x), w, window)     =>  reverse(convolution(x, w, window')), whose window is reversed
-//   dot, reduce, transpose, pad, slice ... =>  likewise; a reversed dimension that is summed is not reversed
+//   convolution(reverse(x), w, window)     =>  reverse(convolution(x, w, window')), window' being reversed
+//   dot, reduce, transpose, pad, slice ... =>  likewise; a summed dimension is no longer reversed
 //   reverse(reverse(x))                    =>  x
-// A reversal along a cut dimension sends all of the array to other devices.
-// Example: an image and its mirror image through the same network, columns over devices: conv(x) + flip(conv(flip(x))) sends
-// halos alone.
+//
+// A reversal along a cut dimension sends the whole array to other devices.
+// Example: conv(x) + flip(conv(flip(x))) runs an image and its mirror image through a network. With columns
+// cut over devices, only halos are sent after the pass.
 #ifndef TOROID_PARTITIONER_PREPARE_LATE_REVERSALS_PASS_H_
 #define TOROID_PARTITIONER_PREPARE_LATE_REVERSALS_PASS_H_
 
@@ -19,7 +20,7 @@ namespace toroid {
 
 class LateReversalsPass : public Pass {
  public:
-  // A replacement of an instruction in `given`, if that is not null, takes its place in the set.
+  // `given`: if not null, the replacement of an instruction in the set takes its place there.
   explicit LateReversalsPass(GivenShardings* given = nullptr) : given_(given) {}
   absl::string_view name() const override { return "late_reversals"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;

@@ -30,7 +30,8 @@
 namespace toroid {
 namespace {
 
-// Not merged with others like them: what states how it lies, what partitioning looks for, and what has a body.
+// Ops that DuplicatesPass must not merge with equal ones: ops with a sharding or attributes, which may differ
+// in meaning; custom calls and random numbers; and ops with a body.
 bool StaysApart(const Instruction& op) {
   return op.sharding() != nullptr || op.frontend_attributes() != nullptr ||
          op.opcode() == Opcode::kCustomCall || op.opcode() == Opcode::kRngBitGenerator ||
@@ -62,7 +63,8 @@ absl::Status Relabel(const std::vector<int64_t>& permutation, Annotations* annot
   return absl::OkStatus();
 }
 
-// An op where the plan has its operands and results; edges only move what flows over them.
+// The cheapest assignment of an op whose operands and results are in the plan's shardings. Edges of the flow
+// graph cost only resharding.
 Assignment AssignUnder(const PreparedProgram& program, const ShardingPlan& plan, const FlowOp& op) {
   const AssignmentProblem problem = ProblemOf(*program.graph, op, [&](int t, bool) {
     TensorState state;
@@ -73,7 +75,8 @@ Assignment AssignUnder(const PreparedProgram& program, const ShardingPlan& plan,
   return ChooseAssignment(problem, program.planner.get(), program.annotations.mesh);
 }
 
-// A value at the boundary of a manual region: what moves to where the buffer is the same on both sides.
+// Adds the cost of resharding a boundary's values from the plan's shardings to those in which the buffer is
+// the same on both sides of the boundary, or back.
 void AddCrossings(const PreparedProgram& program, const ShardingPlan& plan, const Instruction& instruction,
                   const ManualBoundary& boundary, double times, PlanCost* cost) {
   const FlowGraph& graph = *program.graph;
@@ -123,22 +126,22 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   }
   RETURN_IF_ERROR(CheckShardyAttributes(module));
   auto program = std::make_unique<PreparedProgram>();
-  GivenShardings flat_given = given;  // Of the module as it is by then.
+  GivenShardings flat_given = given;  // The passes update it to the instructions of the rewritten module.
   PassPipeline pipeline;
   pipeline.Add<MixedPrecisionPass>(&flat_given)
       .Add<ExpandOpsPass>(&flat_given)
       .Add<InlineCallsPass>(&flat_given)
       .Add<RunTimeSizesPass>();
   pipeline.Add<DcePass>(&flat_given).Add<ConstantStartsPass>(&flat_given);
-  // Arrays that are padded and then cut are moved once.
+  // Merge slices of pads, so that the array moves once.
   const auto is_stated = [&](const Instruction& op) {
     return flat_given.contains(&op) ||
            (op.opcode() == Opcode::kPad && op.FrontendAttribute("xla.sdy.sharding") != nullptr);
   };
   pipeline.Add<MergeMovementPass>(MergeMovementPass::Options{.stays = is_stated, .shifts_alone = true});
   pipeline.Add<SingleRowsPass>();
-  // Contractions, sums and the like that two users compute are cut once. What costs little each user may want in a sharding of
-  // its own.
+  // Merge equal contractions, reductions and the like, so that they are computed once. Cheap ops stay
+  // separate, since each user may want them in its own sharding.
   pipeline.Add<DuplicatesPass>(DuplicatesPass::Options{.stays = StaysApart, .leave_cheap = true});
   if (form == ProgramForm::kUnmergedDims)
     pipeline.Add<UnmergedDimsPass>(&flat_given).Add<DcePass>(&flat_given);
@@ -172,7 +175,7 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
 ShardingPlan ProposeShardings(const PreparedProgram& program) {
   const Annotations& annotations = program.annotations;
   ShardingPlan plan = PropagateShardings(*program.graph, annotations, program.planner.get());
-  // Parameters that arrive as partial sums are still to be reduced.
+  // Propagation returns no partial shardings; restore those of parameters that are annotated as partial sums.
   for (const Instruction* parameter : program.flat->entry()->parameters()) {
     for (const int leaf : program.graph->Leaves(*parameter)) {
       if (!annotations.tensor[leaf]) continue;

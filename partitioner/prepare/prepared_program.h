@@ -1,11 +1,12 @@
-// The first stages of partitioning as data: a program made ready once, plans of shardings for it, and what they cost.
+// The first stages of partitioning: a program prepared once, sharding plans for it, and their costs.
 //
 //   prepare     a flat module, its flow graph, its annotations, a planner        PrepareProgram
 //   propagate   a sharding for every tensor                                      ProposeShardings
-//   (evaluate   what a plan sends and computes, without writing a module         EvaluatePlan)
+//   (evaluate   the bytes and flops of a plan, without writing a module          EvaluatePlan)
 //   rewrite     the program of one partition                                     spmd_partitioner.h
 //
-// To compare candidates, prepare once, give a tensor a sharding, propose, evaluate:
+// To compare candidate shardings, prepare the module once; then, for each, set it, propose a plan and
+// evaluate it:
 //
 //   ASSIGN_OR_RETURN(auto program, PrepareProgram(module, options));
 //   for (const HloSharding& candidate : candidates) {
@@ -31,49 +32,52 @@
 
 namespace toroid {
 
-// The facts of one module that all plans share. The parts refer to each other, so the struct is never moved.
+// The facts of one module that all plans share. The parts point to each other, so the struct cannot be moved.
 struct PreparedProgram {
   PreparedProgram() = default;
   PreparedProgram(const PreparedProgram&) = delete;
 
-  std::unique_ptr<Module> flat;    // Without calls and mixed precision.
-  std::vector<PassReport> passes;  // That made it so.
+  std::unique_ptr<Module> flat;    // The module after `passes`: without calls and mixed precision.
+  std::vector<PassReport> passes;  // The passes that made `flat`.
   std::unique_ptr<FlowGraph> graph;
   Annotations annotations;
   std::unique_ptr<ReshardPlanner> planner;
-  int64_t num_replicas = 1;  // Of the whole mesh, each with programs of its own for all partitions.
-  bool relabeled =
-      false;  // The devices of all shardings were permuted (PartitionOptions::device_order_seed).
+  int64_t num_replicas = 1;  // Copies of the whole mesh; each runs all partitions.
+  // Whether PartitionOptions::device_order_seed permuted the devices of all shardings.
+  bool relabeled = false;
 };
 
-// How a program is written. Others than the first compute the same from values in another form: see the passes of these names.
+// Equivalent forms of a program. kUnmergedDims and kLateReversals are the results of UnmergedDimsPass and
+// LateReversalsPass.
 enum class ProgramForm : uint8_t { kAsGiven, kUnmergedDims, kLateReversals };
 absl::string_view NameOf(ProgramForm form);
 
 // `given`: the instructions of the module whose sharding was given from outside.
-// Errors: kInvalidArgument "computation/instruction: ..." for contradictory shardings; kUnimplemented for manual
-// regions under a device order.
+// Errors: kInvalidArgument "computation/instruction: ..." for shardings that are malformed or contradict each
+// other; kInvalidArgument for more than kMaxDevices devices; kUnimplemented for manual regions with a
+// device_order_seed.
 absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& module,
                                                                 const PartitionOptions& options,
                                                                 const GivenShardings& given = {},
                                                                 ProgramForm form = ProgramForm::kAsGiven);
 
-// By tensor of the flow graph.
+// A sharding for each tensor of the flow graph.
 using ShardingPlan = std::vector<Sharding>;
 
-// By propagation from the annotations; partial only where parameters arrive so.
+// Propagates the annotations to a plan. Only parameters that are annotated as partial sums are partial in it.
 ShardingPlan ProposeShardings(const PreparedProgram& program);
 
-// Asks for a sharding of one tensor, in the place of what was asked of it before.
-// Errors: kInvalidArgument if its rank is not the tensor's, or if it cuts the devices where no sharding of the
-// module does.
+// Replaces the annotation of one tensor by a closed sharding.
+// Errors: kInvalidArgument if its rank is not the tensor's, or if the mesh cannot express it, since no
+// sharding of the module cuts the devices there.
 absl::Status GiveSharding(int tensor, const HloSharding& sharding, PreparedProgram* program);
 
-// The work of one device under a plan: every op by the assignment that is best for it, with its operands and results
-// where the plan has them; loops count with their trips where they show them. An estimate of what rewriting
-// makes: that keeps values in several shardings and lets partial sums travel on.
+// The work of one device under a plan. Each op counts with its cheapest assignment, its operands and results
+// being in the plan's shardings; ops in loops count once per trip, or once if the trip count is unknown. This
+// estimates the rewritten program, which may also keep a value in several shardings and delay the reduction
+// of partial sums.
 struct PlanCost {
-  double time = 0;  // By the cost model, in link bytes: what is sent, and memory traffic.
+  double time = 0;  // Of communication and memory traffic, in the cost model's unit: bytes over a link.
   double sent_bytes = 0;
   double matrix_flops = 0;
 };

@@ -46,7 +46,7 @@ Instruction* TakeRows(InstructionBuilder& b, const Instruction& slice) {
   return b.Slice(rows, begin, limit, stride);
 }
 
-// Slices that only reshapes read.
+// By index of an instruction: whether it has users, all of them reshapes, and is not the root.
 std::vector<bool> ReadByReshapes(const Computation& computation) {
   std::vector<bool> reshaped(computation.size(), false), other(computation.size(), false);
   for (const auto& op : computation.instructions()) {

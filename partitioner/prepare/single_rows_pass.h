@@ -1,12 +1,13 @@
-// Slices of single rows as dynamic slices: of a cut dimension these are masked and summed, wherever the row lies.
+// Rewrites slices of single rows as dynamic slices. In a cut dimension, a dynamic slice is masked and
+// all-reduced, wherever the row is.
 //
-//   reshape(slice(x)) of one row        => reshape(dynamic-slice(x)) at a constant start
-//   reshape(slice(x)) of other rows too => reshape(slice(dynamic-slice(x)))
+//   reshape(slice(x)) of one row                         => reshape(dynamic-slice(x)) at a constant start
+//   reshape(slice(x)) that cuts other dimensions as well => reshape(slice(dynamic-slice(x)))
 //
-// A slice fetches rows to tiles of its result, which suits what reads the result in tiles. A dimension of one row that a
-// reshape drops (x[:, 0], u[8, 3]) has none: the row is wanted as a whole by all.
-// Example: x [4,64,32], sequence cut over 4, x[:, 0] wanted by all: an all-reduce of a row. By tiles it would first travel to the
-// first device.
+// The local program of a slice moves rows to the tiles of its result, which suits users that read tiles. A
+// dimension of size 1 that a reshape drops (x[:, 0], u[8, 3]) has no tiles: all devices need the row.
+// Example: x [4,64,32], its sequence dimension 1 cut over 4 devices. If all devices need x[:, 0], the row is
+// all-reduced. As a tile of a slice it would first travel to the first device.
 #ifndef TOROID_PARTITIONER_PREPARE_SINGLE_ROWS_PASS_H_
 #define TOROID_PARTITIONER_PREPARE_SINGLE_ROWS_PASS_H_
 

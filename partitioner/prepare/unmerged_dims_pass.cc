@@ -13,7 +13,8 @@
 namespace toroid {
 namespace {
 
-// The array that stands for a value has a dimension for each part.
+// The form of a value is the parts of its dimensions. The array that stands for it has one dimension per
+// part.
 class Unmerger : public ValuesInForm<DimParts> {
  public:
   using ValuesInForm::ValuesInForm;
@@ -27,8 +28,8 @@ class Unmerger : public ValuesInForm<DimParts> {
     return b().Reshape(value.array, shape.dims());
   }
 
-  // A value in these parts, whatever it is in.
-  Instruction* In(const DimParts& parts, Instruction* x, int broadcasts = kMostBroadcasts) {
+  // The value of x as an array with one dimension for each of `parts`.
+  Instruction* InParts(const DimParts& parts, Instruction* x, int broadcasts = kMostBroadcasts) {
     const Dims dims = UnmergedDims(parts);
     if (x->shape().dims() == absl::MakeConstSpan(dims)) return x;
     const Result& value = ValueOf(*x);
@@ -37,7 +38,7 @@ class Unmerger : public ValuesInForm<DimParts> {
     if (x->opcode() != Opcode::kBroadcast || IsStated(*x) || broadcasts == 0) return b().Reshape(x, dims);
     DimParts of_operand;
     for (const int64_t d : x->dimensions()) of_operand.push_back(parts[d]);
-    return b().Broadcast(In(of_operand, x->operand(0), broadcasts - 1), dims,
+    return b().Broadcast(InParts(of_operand, x->operand(0), broadcasts - 1), dims,
                          PlacesOfParts(parts, x->dimensions()));
   }
 
@@ -77,7 +78,7 @@ class Unmerger : public ValuesInForm<DimParts> {
     }
     const DimParts parts = FirstForm(op);
     std::vector<Instruction*> operands;
-    for (Instruction* x : op.operands()) operands.push_back(x->shape().IsScalar() ? x : In(parts, x));
+    for (Instruction* x : op.operands()) operands.push_back(x->shape().IsScalar() ? x : InParts(parts, x));
     return InForm{parts, b().Clone(op, Shape(op.shape().element_type(), UnmergedDims(parts)), operands)};
   }
 
@@ -111,7 +112,8 @@ class Unmerger : public ValuesInForm<DimParts> {
     if (op.num_operands() != 2) return std::nullopt;
     const DotView dot(op);
     DimParts lhs = PartsOf(*op.operand(0)), rhs = PartsOf(*op.operand(1));
-    // A dimension that both operands have is in the parts of the operand that has several.
+    // Both operands get a batch or contracting dimension in the same parts: those of lhs if it has several,
+    // else of rhs.
     const auto agree = [&](absl::Span<const int64_t> of_lhs, absl::Span<const int64_t> of_rhs) {
       for (size_t k = 0; k < of_lhs.size(); ++k) {
         Dims &a = lhs[of_lhs[k]], &b = rhs[of_rhs[k]];
@@ -122,7 +124,7 @@ class Unmerger : public ValuesInForm<DimParts> {
     agree(dot.lhs_contracting(), dot.rhs_contracting());
     const DimParts parts = OfProduct(dot, lhs, rhs);
     Instruction* made = b().Clone(op, Shape(op.shape().element_type(), UnmergedDims(parts)),
-                                  {In(lhs, op.operand(0)), In(rhs, op.operand(1))});
+                                  {InParts(lhs, op.operand(0)), InParts(rhs, op.operand(1))});
     auto* numbers = made->MutableAttrs()->mutable_dot_dimension_numbers();
     const auto set = [](const DimParts& of, absl::Span<const int64_t> dims, auto* numbers) {
       const Dims places = PlacesOfParts(of, dims);
@@ -135,7 +137,7 @@ class Unmerger : public ValuesInForm<DimParts> {
     return InForm{parts, made};
   }
 
-  // For dimensions in one part.
+  // Only if all sliced dimensions have one part.
   Result MakeSlice(const Instruction& op) {
     const InForm& x = *ValueOf(*op.operand(0));
     DimParts parts = x.form;
@@ -161,7 +163,7 @@ class Unmerger : public ValuesInForm<DimParts> {
     std::vector<Instruction*> operands;
     for (Instruction* x : op.operands()) {
       parts[along] = {x->shape().dim(along)};
-      operands.push_back(In(parts, x));
+      operands.push_back(InParts(parts, x));
     }
     parts[along] = {op.shape().dim(along)};
     return InForm{parts, b().Concatenate(operands, PlacesOfParts(parts, {along})[0])};

@@ -1,7 +1,8 @@
-// Rewriting a computation on values in another form: what its ops can be computed on instead of the values themselves.
+// Base class of passes that compute on a surrogate array in place of a value. A "form" says how the value is
+// rebuilt from the array. An op that cannot use its operand's surrogate gets the rebuilt value.
 //
-// Example: y = reshape(x) merges two dimensions. The form of y is x; that of negate(y) is negate(x); who cannot work on a form
-// reads the value, which is made of it.
+// Example: y = reshape(x) merges two dimensions. The array x stands for y, and negate(x) for negate(y); the
+// form is the list of merged dimensions. A sort of y reads reshape(x).
 #ifndef TOROID_PARTITIONER_PREPARE_VALUES_IN_FORM_H_
 #define TOROID_PARTITIONER_PREPARE_VALUES_IN_FORM_H_
 
@@ -19,7 +20,8 @@
 
 namespace toroid {
 
-// One computation. `Form`: what says how a value is made of the array that stands for it.
+// Rewrites one computation. `Form`: the description by which a value is rebuilt from the array that stands
+// for it.
 template <typename Form>
 class ValuesInForm {
  public:
@@ -29,7 +31,7 @@ class ValuesInForm {
   };
   using Result = std::optional<InForm>;
 
-  // A replacement of an instruction in `given`, if that is not null, takes its place in the set.
+  // `given`: if not null, the replacement of an instruction in the set takes its place there.
   ValuesInForm(Computation* computation, GivenShardings* given)
       : computation_(computation),
         given_(given),
@@ -38,7 +40,7 @@ class ValuesInForm {
         now_(computation->size()) {}
   virtual ~ValuesInForm() = default;
 
-  // Whether something changed. What is not used any more is left for the elimination of dead code.
+  // Returns whether something changed. Leaves dead instructions behind for DcePass.
   absl::StatusOr<bool> Run() {
     bool changed = false;
     for (size_t i = 0; i < now_.size(); ++i) {
@@ -47,11 +49,12 @@ class ValuesInForm {
       Result value = Find(*op);
       if (!value) continue;
       changed = true;
-      // An instruction that there was may have been replaced itself.
+      // The array may be an instruction of the old computation that was itself replaced.
       const size_t array = value->array->index();
       if (array < now_.size() && now_[array] != nullptr) value->array = now_[array];
       if (IsStated(*op)) {
-        // Who reads it does so where it was stated to lie.
+        // Users must see the stated sharding, so they read the rebuilt value, which carries it. The reshape
+        // changes no shape; it holds the annotation.
         now_[i] = b_.Op(Opcode::kReshape, op->shape(), {Restored(*value, op->shape())});
         now_[i]->set_sharding(op->sharding());
         now_[i]->set_frontend_attributes(op->frontend_attributes());
@@ -71,15 +74,18 @@ class ValuesInForm {
     return op.sharding() != nullptr || op.FrontendAttribute("xla.sdy.sharding") != nullptr;
   }
 
-  // Most nested broadcasts that are looked through: each reader looks again.
+  // Depth of nested broadcasts at which a walk through them stops, since each user of the outermost walks
+  // again.
   static constexpr int kMostBroadcasts = 8;
 
-  // The op on the forms of its operands; null if none has one, or if it cannot work on them. Its shapes are plain.
+  // Emits `op` on the arrays that stand for its operands, or starts a new form. nullopt if it does
+  // neither. All shapes are plain (IsPlain).
   virtual Result Make(const Instruction& op) = 0;
-  // The value, of this shape; the array itself if it is the value.
+  // Rebuilds the value, of this shape, from its array. Returns the array itself if it is the value.
   virtual Instruction* Restored(const InForm& value, const Shape& shape) = 0;
 
-  // Null: it has no other form.
+  // The form and array of an instruction's value; nullopt if the value is computed as in the original
+  // program.
   const Result& ValueOf(const Instruction& x) const { return values_[x.index()]; }
   // The form of the first operand that has one.
   Form FirstForm(const Instruction& op) const {
@@ -99,7 +105,7 @@ class ValuesInForm {
 
   Result Find(const Instruction& op) {
     if (!IsPlain(op.shape()) || !op.control_predecessors().empty()) return std::nullopt;
-    // An element of a tuple that this pass makes.
+    // An element of a tuple instruction has the form of that operand.
     if (op.opcode() == Opcode::kGetTupleElement && op.operand(0)->opcode() == Opcode::kTuple) {
       return ValueOf(*op.operand(0)->operand(op.tuple_index()));
     }
@@ -111,12 +117,13 @@ class ValuesInForm {
   Computation* computation_;
   GivenShardings* given_;
   InstructionBuilder b_;
-  // By index of the instructions that there were:
+  // By index of the original instructions: the value in its form, and the instruction that replaces the
+  // original one.
   std::vector<Result> values_;
   std::vector<Instruction*> now_;
 };
 
-// Rewrites each computation of a module by a kind of ValuesInForm. Whether something changed.
+// Runs a subclass of ValuesInForm on each computation of a module. Returns whether something changed.
 template <typename Rewriter>
 absl::StatusOr<bool> RewriteInForm(Module* module, GivenShardings* given) {
   bool changed = false;
@@ -128,7 +135,8 @@ absl::StatusOr<bool> RewriteInForm(Module* module, GivenShardings* given) {
   return changed;
 }
 
-// By dimension of a product's result, what its operands have there: batch dimensions, those of lhs alone, those of rhs alone.
+// Maps per-dimension data of a dot's operands to the dimensions of its result: batch dimensions first (from
+// lhs), then the free dimensions of lhs, then those of rhs.
 template <typename PerDim>
 PerDim OfProduct(const DotView& dot, const PerDim& lhs, const PerDim& rhs) {
   PerDim result;

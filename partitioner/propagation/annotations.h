@@ -1,7 +1,7 @@
-// The shardings a module asks for, in one form.
+// The shardings a module asks for, in one form for both dialects (GSPMD and Shardy).
 //
-// Read from either dialect by ReadAnnotations (read_annotations.h). All devices lie in one mesh, cut wherever some
-// sharding cuts them.
+// ReadAnnotations (read_annotations.h) fills them in. All devices form one mesh; it has an axis boundary
+// wherever some sharding cuts the devices.
 #ifndef TOROID_PARTITIONER_PROPAGATION_ANNOTATIONS_H_
 #define TOROID_PARTITIONER_PROPAGATION_ANNOTATIONS_H_
 
@@ -15,19 +15,20 @@
 
 namespace toroid {
 
-// The sharding that one tensor is asked to have.
+// The sharding that the module asks for one tensor.
 struct Annotation {
   Sharding sharding;
   uint64_t closed = 0;          // Bit d: propagation must not cut dimension d further.
   AxisSet replicated = 0;       // Axes that may not cut any dimension.
   std::vector<int> priorities;  // Per dimension, 0 first; empty: all 0.
-  // The sharding as given, where its devices are ordered unlike the mesh: the tensor lies there, and
-  // `sharding` is the one of equal tiles in mesh order.
+  // Set if the mesh cannot express the device order of the stated sharding: the stated sharding. `sharding`
+  // then has the same number of tiles per dimension, in mesh order.
   std::optional<HloSharding> foreign;
-  // A cut was asked for, but the array has a size known only when running, and stays replicated.
+  // The module asks to cut the array, but it stays replicated since its size is known only at run time, or
+  // since it is a buffer.
   bool overruled = false;
 
-  // Replicated, and to stay so.
+  // A replicated sharding that propagation must not cut.
   static Annotation Replicated(int rank) {
     Annotation annotation;
     annotation.sharding = Sharding::Replicated(rank);
@@ -36,8 +37,8 @@ struct Annotation {
   }
 };
 
-// The global side of an op that enters or leaves a manual region: operands of SPMDFullToShardShape and
-// GlobalToLocalShape, results of SPMDShardToFullShape and LocalToGlobalShape.
+// The global side of an op that enters or leaves a manual region: the operands of SPMDFullToShardShape and
+// GlobalToLocalShape, the results of SPMDShardToFullShape and LocalToGlobalShape.
 struct ManualBoundary {
   AxisSet manual = 0;
   bool enters = false;
@@ -48,15 +49,15 @@ struct Annotations {
   Mesh mesh;
   std::vector<std::optional<Annotation>> tensor;  // By tensor of the flow graph.
   std::vector<AxisSet> manual;                    // Per tensor: axes with respect to which it is local.
-  // Per tensor: propagation cuts it into equal parts or not at all. Empty: no tensor.
+  // Per tensor: whether propagation may cut it only into equal parts. Empty: no tensor is so restricted.
   std::vector<bool> even;
   absl::flat_hash_map<const Instruction*, ManualBoundary> boundaries;
-  // Shardings in which a tensor is to be there before its users are computed, which then choose among them and its own.
+  // By tensor: a second sharding to which the tensor is resharded before its users are computed. Each user
+  // then chooses between this copy and the tensor in its own sharding.
   absl::flat_hash_map<int, Sharding> early;
-  // The device on which an op with a side effect is to run alone: a callback, infeed or outfeed with a maximal
-  // sharding.
+  // The one device that runs an op with a side effect: a callback, infeed or outfeed with a maximal sharding.
   absl::flat_hash_map<const Instruction*, int64_t> device;
-  // How the data of an outfeed lie, per leaf.
+  // The sharding of each leaf of an outfeed's data operand.
   absl::flat_hash_map<const Instruction*, std::vector<Sharding>> fed;
 };
 

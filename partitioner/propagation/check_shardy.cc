@@ -26,14 +26,14 @@ void AppendArrays(const Shape& shape, std::vector<const Shape*>* arrays) {
   for (const Shape& element : shape.tuple_shapes()) AppendArrays(element, arrays);
 }
 
-// `values`: the arrays that the attribute speaks of.
+// `values`: the arrays whose shardings the attribute `key` lists.
 absl::Status CheckShardings(const Instruction& instruction, const char* key,
                             const std::vector<const Shape*>& values, const SdyMeshes& meshes) {
   const std::string* text = instruction.FrontendAttribute(key);
   if (text == nullptr) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::vector<SdySharding> shardings, ParseSdyShardings(*text, meshes));
-  // A callback without results says with one sharding which device runs it; an element of a tuple carries the attributes
-  // of its maker.
+  // A callback without results has one sharding, which names the device that runs it. A get-tuple-element
+  // carries a copy of its operand's attributes.
   if (values.empty() || instruction.opcode() == Opcode::kGetTupleElement) return absl::OkStatus();
   if (shardings.size() != values.size()) {
     return absl::InvalidArgumentError(
@@ -69,7 +69,7 @@ absl::Status CheckInstruction(const Instruction& instruction, const SdyMeshes& m
   AppendArrays(instruction.shape(), &results);
   if (instruction.opcode() == Opcode::kOutfeed) AppendArrays(instruction.operand(0)->shape(), &fed);
   RETURN_IF_ERROR(CheckStatedRule(instruction));
-  // A group's attribute is its number.
+  // A ShardingGroup call joins its operand to a group and states no sharding.
   if (!IsCallTo(instruction, "xla.sdy.ShardingGroup")) {
     RETURN_IF_ERROR(CheckShardings(instruction, "xla.sdy.sharding", fed.empty() ? results : fed, meshes));
   }
@@ -81,7 +81,8 @@ absl::Status CheckInstruction(const Instruction& instruction, const SdyMeshes& m
 
 absl::Status CheckShardyAttributes(const Module& module) {
   const auto& attributes = module.proto().frontend_attributes().map();
-  // Shardings of the other dialect, from which Shardy's are made: what is there is older.
+  // The module asks to import its ordinary (GSPMD) shardings into Shardy, so any Shardy attributes are out of
+  // date.
   if (attributes.contains("xla.sdy.import_mhlo_shardings")) return absl::OkStatus();
   SdyMeshes meshes;
   if (const auto it = attributes.find("xla.sdy.meshes"); it != attributes.end()) {

@@ -1,8 +1,9 @@
-// Shardy attributes that name what the module does not have.
+// Checks that Shardy attributes name only meshes, axes and values that the module has. Example of an error:
 //
 //   {xla.sdy.sharding="#sdy.sharding<@grid, [{\"rows\"}, {}]>"}      the module has no mesh @grid
-// Attributes are read wherever they stand, also where propagation would not look: on instructions that nothing uses, in
-// computations that nothing calls, and in modules that fall back to ordinary shardings.
+//
+// All attributes are checked, also those that propagation does not read: on instructions without users, in
+// computations without callers, and in modules that fall back to ordinary shardings.
 #ifndef TOROID_PARTITIONER_PROPAGATION_CHECK_SHARDY_H_
 #define TOROID_PARTITIONER_PROPAGATION_CHECK_SHARDY_H_
 
@@ -11,8 +12,8 @@
 
 namespace toroid {
 
-// Errors: kInvalidArgument "computation/instruction: ..." for text that does not parse, a mesh or an axis that is not
-// there, an axis used twice, another number of shardings than values.
+// Errors: kInvalidArgument "computation/instruction: ..." for text that does not parse, a mesh or axis that
+// does not exist, an axis used twice, or a number of shardings that differs from the number of values.
 absl::Status CheckShardyAttributes(const Module& module);
 
 }  // namespace toroid

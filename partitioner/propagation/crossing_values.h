@@ -1,8 +1,10 @@
-// Values that enter or leave a manual region, array by array.
+// The arrays that enter or leave a manual region.
 //
-// The buffer is the same on both sides of the boundary. Outside, a dimension is cut over its manual axes first and then
-// over axes that are free inside; inside, over the free ones alone.
-// Example: x f32[64,1024] is cut [{m, a}, {b}] outside; inside, manual over m, it is f32[32,1024] cut [{a}, {b}].
+// The array has the same buffer on both sides of the boundary. Outside the region, each dimension is cut over
+// its manual axes first and then over the free axes (those that are not manual inside). Inside, it is cut
+// over the free axes alone.
+// Example: x f32[64,1024] is cut [{m, a}, {b}] outside; inside, manual over m, it is f32[32,1024] cut [{a},
+// {b}].
 #ifndef TOROID_PARTITIONER_PROPAGATION_CROSSING_VALUES_H_
 #define TOROID_PARTITIONER_PROPAGATION_CROSSING_VALUES_H_
 
@@ -15,18 +17,19 @@
 namespace toroid {
 
 struct CrossingValue {
-  int global = 0;  // Tensors.
-  int local = 0;
+  int global = 0;  // The tensor outside the region.
+  int local = 0;   // The tensor inside.
   AxisSet manual_axes = 0;
   absl::InlinedVector<AxisList, 4> manual;  // The manual axes that cut each dimension outside.
 
-  // The first of the free axes over which the tiles of dimension `dim`, of `local_size` elements inside, are the same
-  // on both sides: behind manual axes only even tiles are. Over two manual and four free devices 10 elements are 8
-  // tiles of 2 outside, but 5 are four tiles of 2 inside.
+  // The longest prefix of the axes `free` over which dimension `dim`, of `local_size` elements inside, has
+  // the same tiles on both sides. If the dimension is also cut over manual axes, only even tiles agree.
+  // Example: over 2 manual and 4 free devices, 10 elements make 8 tiles of 2 outside, the last three of them
+  // empty. Inside, each of the two halves of 5 elements makes 4 tiles of 2.
   AxisList Matching(const Mesh& mesh, int dim, int64_t local_size, const AxisList& free) const;
 
-  // How the buffer is cut, inside and outside, if the local value is wanted in `planned`, the global one being local
-  // to the axes `manual_outside`.
+  // The shardings of the buffer inside and outside the region if the plan gives the local tensor the sharding
+  // `planned`. `manual_outside`: the axes that are manual outside as well (of an enclosing region).
   struct Sides {
     Sharding local, global;
   };
@@ -34,10 +37,10 @@ struct CrossingValue {
                 AxisSet manual_outside) const;
 };
 
-// In the order of instructions; none without boundaries.
+// The crossing values of all boundaries, in the order of instructions.
 std::vector<CrossingValue> CrossingValues(const FlowGraph& graph, const Annotations& annotations);
 
-// The crossing values of one boundary, in the order of its values.
+// The crossing values of one boundary, in the order of its operands and results.
 std::vector<CrossingValue> CrossingValues(const FlowGraph& graph, const Instruction& instruction,
                                           const ManualBoundary& boundary);
 

@@ -23,7 +23,8 @@ bool IsDynamic(const Shape& shape) {
   return shape.IsArray() && shape.IsDynamic();
 }
 
-// Some operand or the result has fewer elements than its shape says; a tile of it may have none.
+// Whether some operand or the result has a dynamic dimension: it may have fewer elements than its shape says,
+// so that a tile of it may have none.
 bool MeetsDynamicSizes(const Instruction& instruction) {
   for (const Instruction* operand : instruction.operands()) {
     if (IsDynamic(operand->shape())) return true;
@@ -31,8 +32,8 @@ bool MeetsDynamicSizes(const Instruction& instruction) {
   return IsDynamic(instruction.shape());
 }
 
-// Shardings cross a barrier only in the direction that it allows; Shardy's says which: 0 none, 1 forward,
-// 2 backward, 3 both.
+// Sets the directions in which shardings may cross `op`. GSPMD's ShardBarrierFrom and ShardBarrierTo close
+// one direction; Shardy's PropagationBarrier states the allowed ones: 0 none, 1 forward, 2 backward, 3 both.
 void SetBarrier(const Instruction& instruction, FlowOp* op) {
   op->forward = !IsCallTo(instruction, "ShardBarrierFrom");
   op->backward = !IsCallTo(instruction, "ShardBarrierTo");
@@ -119,7 +120,7 @@ void FlowGraph::NoteGroup(const Instruction& instruction) {
   if (members.size() != 1 || !shape(members[0]).IsArray()) return;
   const auto [it, is_new] = group_of_id_.try_emplace(id, static_cast<int>(groups_.size()));
   if (is_new) groups_.emplace_back();
-  // Values of other sizes have no tiles in common.
+  // A member whose dimensions differ from the group's cannot have the same tiles; it is left out.
   std::vector<int>& group = groups_[it->second];
   if (group.empty() || shape(group[0]).SameDims(shape(members[0]))) group.push_back(members[0]);
 }
@@ -216,7 +217,7 @@ void FlowGraph::AddInstruction(const Instruction& instruction) {
   rules_.push_back(ShardingRuleOf(instruction));
   op.rule = &rules_.back();
   arrays &= op.rule->operands.size() == op.operands.size() && op.rule->results.size() == op.results.size();
-  // Tuple operands, nested tuples, sizes known only when running: no dimension flows.
+  // No sharding flows through ops with tuple operands, nested tuples or dynamic sizes: they get no flow op.
   if (!arrays || HasNestedTuple(instruction.shape()) || MeetsDynamicSizes(instruction)) return;
   op_of_[computation_begin_[instruction.computation()->index()] + instruction.index()] =
       static_cast<int>(ops_.size());

@@ -1,11 +1,15 @@
 // The tensors of a module and the ops that relate them, as propagation and partitioning see them.
 //
-// A tensor is a leaf (array or token) of an instruction's result. Tuples and get-tuple-elements pass tensors
-// on and are no ops. A while loop has one tensor per leaf of its state, shared by its result, its body's and
-// its condition's parameter; the initial state and the body's root flow into it over edges. Likewise the
-// branches of a conditional. The entry's result flows over edges into output tensors.
-// Ops that hand the leaves of their operands on as they are (opt-barrier, copy, identities among custom calls)
-// are one flow op per array leaf, so that tuples are transparent to them.
+// A tensor is a leaf (array or token) of an instruction's result. Tuple and get-tuple-element instructions
+// pass tensors on and have no flow op. An edge is a flow op without an instruction: it copies one tensor to
+// another.
+// - A while loop has one tensor per leaf of its state. The loop's result and the parameters of its body and
+//   condition share it; edges lead to it from the initial state and from the body's root.
+// - A conditional has one tensor per leaf of its result, with an edge from each branch's root. Edges lead
+//   from its operands to the parameters of its branches.
+// - Each leaf of the entry's result has an output tensor, with an edge from the root.
+// - An op that returns its operand unchanged (opt-barrier, copy, identity custom calls) and has a tuple
+//   result gets one flow op per array leaf, so that shardings flow through the tuple.
 #ifndef TOROID_PARTITIONER_PROPAGATION_FLOW_GRAPH_H_
 #define TOROID_PARTITIONER_PROPAGATION_FLOW_GRAPH_H_
 
@@ -24,37 +28,38 @@ struct FlowOp {
   const Instruction* instruction = nullptr;  // Null for an edge.
   const ShardingRule* rule = nullptr;
   absl::InlinedVector<int, 3> operands;  // Tensors.
-  absl::InlinedVector<int, 1> results;
-  // Shardings pass from operands to results, and back. A barrier of propagation stops them.
+  absl::InlinedVector<int, 1> results;   // Tensors.
+  // Whether shardings flow from operands to results (forward) and from results to operands (backward). False
+  // only for propagation barriers.
   bool forward = true;
   bool backward = true;
 };
 
 class FlowGraph {
  public:
-  // Requires a module as InlineCalls leaves it: without calls, and every body, condition and branch entered
-  // from one place.
+  // Requires a module as InlineCalls leaves it: no calls, and each body, condition and branch has one caller.
   explicit FlowGraph(const Module& module);
 
   int num_tensors() const { return static_cast<int>(shapes_.size()); }
   const Shape& shape(int tensor) const { return *shapes_[tensor]; }
   const std::vector<FlowOp>& ops() const { return ops_; }
 
-  // Tensors of the leaves of an instruction's result. Empty for computations that no control flow reaches.
+  // The tensors of the leaves of an instruction's result. Empty if control flow does not reach its
+  // computation.
   absl::Span<const int> Leaves(const Instruction& instruction) const {
     const int c = computation_begin_[instruction.computation()->index()];
     if (c < 0) return {};
     const int i = c + instruction.index();
     return absl::MakeConstSpan(leaves_).subspan(leaf_begin_[i], leaf_end_[i] - leaf_begin_[i]);
   }
-  // The op of an instruction, null if it is none, or one per leaf.
+  // The flow op of an instruction; null if it has none or one per leaf (LeafOps).
   const FlowOp* OpOf(const Instruction& instruction) const {
     const int c = computation_begin_[instruction.computation()->index()];
     if (c < 0) return nullptr;
     const int op = op_of_[c + instruction.index()];
     return op < 0 ? nullptr : &ops_[op];
   }
-  // The ops of an instruction that hands leaves on one by one, in the order of its array leaves; empty for all
+  // The flow ops of an instruction that has one per array leaf, in the order of its leaves; empty for all
   // others.
   absl::Span<const FlowOp> LeafOps(const Instruction& instruction) const {
     const auto it = leaf_ops_.find(&instruction);
@@ -63,9 +68,9 @@ class FlowGraph {
   }
   // True if the computation is the entry or a body, condition or branch of control flow.
   bool Reached(const Computation& computation) const { return computation_begin_[computation.index()] >= 0; }
-  // Tensors of the entry's results.
+  // The output tensors, one per leaf of the entry's result.
   absl::Span<const int> outputs() const { return outputs_; }
-  // Tensors that are to be cut alike: the members of each sharding group.
+  // The members of each sharding group: tensors that must have the same sharding.
   const std::vector<std::vector<int>>& groups() const { return groups_; }
 
  private:
@@ -76,16 +81,18 @@ class FlowGraph {
   int NewTensor(const Shape& shape);
   void NewTensors(const Shape& shape, std::vector<int>* tensors);
   void AddEdge(int from, int to);
-  // Notes the group that a shard_alike names: a ShardingGroup call its operand's, a sharding its own.
+  // Adds a tensor to its sharding group: the operand of a ShardingGroup call, or the result of an instruction
+  // whose sharding names a shard group.
   void NoteGroup(const Instruction& instruction);
-  // Adds the leaf ops of `instruction`, whose results are `tensors`, if it hands leaves on. False if not.
+  // If `instruction` returns its tuple operand unchanged, adds a flow op per array leaf and returns true.
+  // `tensors` are its result's leaves.
   bool AddLeafOps(const Instruction& instruction, absl::Span<const int> tensors);
 
   std::vector<const Shape*> shapes_;
   std::deque<ShardingRule> rules_;
   std::vector<FlowOp> ops_;
-  std::vector<int>
-      computation_begin_;  // Per computation: number of its first instruction, -1 if not reached.
+  // Per computation: the number of its first instruction; -1 if control flow does not reach it.
+  std::vector<int> computation_begin_;
   std::vector<int> leaf_begin_, leaf_end_;
   std::vector<int> leaves_;
   std::vector<int> op_of_;

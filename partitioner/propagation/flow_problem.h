@@ -1,7 +1,7 @@
-// The one way from an op of the flow graph to the question of how it is best computed.
+// Builds the AssignmentProblem (../assign/assignment.h) of an op of the flow graph.
 //
-// Propagation, rewriting and the evaluation of plans ask it of the same ops; what they know of where tensors lie
-// differs, and is the argument.
+// Propagation, rewriting and the evaluation of plans all call ProblemOf; each passes what it knows about the
+// shardings of the op's tensors.
 #ifndef TOROID_PARTITIONER_PROPAGATION_FLOW_PROBLEM_H_
 #define TOROID_PARTITIONER_PROPAGATION_FLOW_PROBLEM_H_
 
@@ -11,7 +11,7 @@
 
 namespace toroid {
 
-// The facts known about a tensor.
+// What the caller knows about a tensor.
 struct TensorState {
   absl::InlinedVector<Sharding, 2> places;  // As in TensorView.
   bool free = false;                        // As in TensorView.
@@ -19,7 +19,8 @@ struct TensorState {
   AxisSet reserved = 0;                     // Axes that an op with this operand or result may not use.
 };
 
-// `state_of(tensor, is_result)` is asked once for each operand and result, in order. The problem refers to the graph.
+// Calls `state_of(tensor, is_result)` once for each operand and then each result, in order. The returned
+// problem holds pointers into the graph.
 AssignmentProblem ProblemOf(const FlowGraph& graph, const FlowOp& op,
                             absl::FunctionRef<TensorState(int tensor, bool is_result)> state_of);
 

@@ -19,7 +19,7 @@ bool IsMadeAnywhere(const FlowGraph& graph, const FlowOp& op, absl::FunctionRef<
     default:
       if (!IsElementwise(opcode) || !op.instruction->called().empty()) return false;
   }
-  // Scalars have no dimension to cut.
+  // A scalar result has no dimension to cut.
   if (graph.shape(op.results[0]).rank() == 0) return false;
   for (const int operand : op.operands) {
     if (!is_free(operand) && !(graph.shape(operand).rank() == 0 && is_whole(operand))) return false;

@@ -1,7 +1,9 @@
-// Values that every device makes for itself in any sharding, without communication: constants, iotas, broadcasts of what is whole, and
-// what ops compute of such values alone element by element, or by summing them up.
+// Free values: each device can compute its shard of them in any sharding, without communication. Constants,
+// iotas and broadcasts of replicated arrays are free, and so are elementwise ops, reshapes, transposes and
+// reduces of free values.
 //
-// Example: the weights of an interpolation, 1 - |i - 2 j| for i = iota, j = iota: a device that needs rows of them computes these rows.
+// Example: interpolation weights 1 - |i - 2 j| with i and j iotas. A device that needs some rows computes
+// these rows.
 #ifndef TOROID_PARTITIONER_PROPAGATION_FREE_VALUES_H_
 #define TOROID_PARTITIONER_PROPAGATION_FREE_VALUES_H_
 
@@ -10,8 +12,8 @@
 
 namespace toroid {
 
-// Whether the op's result is such a value; `is_free`: whether an operand, by tensor, is one. Of a broadcast: whether each device has
-// all of its operand.
+// Whether the result of `op` is free. `is_free(tensor)`: whether an operand is free. `is_whole(tensor)`:
+// whether each device has all of an operand; asked for the operand of a broadcast and for scalar operands.
 bool IsMadeAnywhere(const FlowGraph& graph, const FlowOp& op, absl::FunctionRef<bool(int tensor)> is_free,
                     absl::FunctionRef<bool(int tensor)> is_whole);
 

@@ -59,7 +59,8 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // The sharding of the local value names the manual axes, that of the global one how it lies.
+  // SPMDFullToShardShape and SPMDShardToFullShape. The local value's sharding names the manual axes (all axes
+  // if it names none); the global value's sharding gives its tiles.
   absl::Status ReadOrdinaryBoundary(const Instruction& instruction, ManualBoundary* boundary) const {
     if (instruction.num_operands() != 1 || !instruction.shape().IsArray() ||
         !instruction.operand(0)->shape().IsArray()) {
@@ -77,7 +78,8 @@ class Reader {
     }
     Sharding full = out_.tensor[global] ? out_.tensor[global]->sharding : Sharding::Replicated(rank);
     if (!boundary->enters && instruction.sharding() != nullptr) {
-      // The call itself says how its result lies, also where it is the root and that sharding is the output's.
+      // Read the call's own sharding: if the call is the root, its sharding was recorded for the output
+      // tensor, not for the call's result.
       ASSIGN_OR_RETURN(const HloSharding own, HloSharding::FromProto(*instruction.sharding()));
       RETURN_IF_ERROR(own.Validate(graph_.shape(global)));
       const std::optional<Sharding> on_mesh = out_.mesh.FromHlo(own, rank);
@@ -88,7 +90,8 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // Attributes name the manual axes and how each global value lies. Values that nothing is asked of yet take that.
+  // GlobalToLocalShape and LocalToGlobalShape. Attributes name the manual axes and the sharding of each
+  // global value. Local values, and global results, that have no annotation yet take theirs from it.
   absl::Status ReadShardyBoundary(const Instruction& instruction, ManualBoundary* boundary) {
     const std::string* axes = instruction.FrontendAttribute("xla.sdy.manual_axes");
     const std::string* text =
@@ -114,7 +117,7 @@ class Reader {
         boundary->manual |= AxesOnMesh(stated.mesh, {name}, out_.mesh).Set();
       boundary->global.push_back(annotation.sharding);
       if (!boundary->enters && !out_.tensor[globals[i]]) out_.tensor[globals[i]] = annotation;
-      // Inside, what is left of the sharding are the free axes.
+      // Inside, only the free axes of the sharding remain.
       for (AxisList& dim : annotation.sharding.dims) dim = dim.Only(~boundary->manual);
       annotation.sharding.manual = boundary->manual;
       if (!out_.tensor[locals[i]]) out_.tensor[locals[i]] = annotation;
@@ -122,7 +125,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // Local sizes are the global ones over the manual tiles.
+  // Checks that each local size is the global size divided by the number of manual tiles.
   absl::Status CheckLocalShapes(const Instruction& instruction, const ManualBoundary& boundary) const {
     std::vector<int> operands;
     for (const Instruction* operand : instruction.operands()) {
@@ -143,7 +146,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // A value computed from local values is local.
+  // Marks every value computed from local values as local with respect to the same axes.
   void SpreadManual() {
     out_.manual.assign(graph_.num_tensors(), 0);
     std::vector<int> changed;
@@ -164,7 +167,7 @@ class Reader {
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
       for (const int operand : graph_.ops()[i].operands) users[operand].push_back(static_cast<int>(i));
     }
-    // Sets of axes only grow, so every tensor is met at most once for each axis.
+    // Each visit of a tensor follows the addition of an axis, so a tensor is visited at most once per axis.
     while (!changed.empty()) {
       const int tensor = changed.back();
       changed.pop_back();
@@ -181,7 +184,7 @@ class Reader {
     }
   }
 
-  // A local value is not cut over the axes with respect to which it is local.
+  // Checks that no annotation cuts a value over axes with respect to which it is local.
   absl::Status CheckManual() const {
     for (const auto& computation : module_.computations()) {
       if (!graph_.Reached(*computation)) continue;

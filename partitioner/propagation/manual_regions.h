@@ -1,7 +1,7 @@
-// Manual regions: where the program is written per device, and which values are local there.
+// Manual regions: parts of the program that are written per device, whose values are local.
 //
-// Calls of SPMDFullToShardShape and GlobalToLocalShape enter a region, SPMDShardToFullShape and LocalToGlobalShape
-// leave it. What is computed from local values is local with respect to the same axes.
+// Calls of SPMDFullToShardShape and GlobalToLocalShape enter a region; SPMDShardToFullShape and
+// LocalToGlobalShape leave it. A value computed from local values is local with respect to the same axes.
 #ifndef TOROID_PARTITIONER_PROPAGATION_MANUAL_REGIONS_H_
 #define TOROID_PARTITIONER_PROPAGATION_MANUAL_REGIONS_H_
 
@@ -12,11 +12,12 @@
 
 namespace toroid {
 
-// Adds boundaries, what they ask of the values on both sides, and the manual axes of every tensor, to annotations whose
-// mesh and tensors were read.
-// Errors: kInvalidArgument "computation/instruction: ..." for boundaries without shardings, with another number of them
-// than values, or whose local sizes are not the global ones over the manual tiles; and for a sharding that cuts a value
-// over axes with respect to which it is local.
+// Adds to `annotations` the boundaries, the shardings that Shardy boundaries state for the values on both
+// sides, and the manual axes of every tensor. Requires its mesh and tensors to be filled in.
+// Errors: kInvalidArgument "computation/instruction: ..." for a boundary without shardings, with a number of
+// shardings that differs from the number of values, or with local sizes that are not the global sizes divided
+// by the manual tiles; and for a sharding that cuts a value over axes with respect to which it is local.
+// kUnimplemented for a boundary sharding in another device order than the mesh.
 absl::Status ReadManualRegions(const Module& module, const FlowGraph& graph, const SdyMeshes& meshes,
                                Annotations* annotations);
 

@@ -12,7 +12,8 @@
 namespace toroid {
 namespace {
 
-// The axes that an op passes on, by stage: ops of an earlier stage go first.
+// Stages of the fixed point: first only ops for which MovesOnly holds; then all ops, but broadcasts only from
+// result to operand; then all ops in both directions.
 enum Stage { kMovesOnly, kNoForwardBroadcast, kEverything, kNumStages };
 
 class Propagator {
@@ -34,7 +35,7 @@ class Propagator {
         tensor.sharding.dims = annotation.sharding.dims;
         continue;
       }
-      // Dimensions of a later priority come in when it is their turn.
+      // Dimensions of a later priority are cut when the earlier ones have settled (Run).
       for (size_t d = 0; d < annotation.sharding.dims.size(); ++d) {
         const int priority = annotation.priorities[d];
         if (priority == 0) {
@@ -88,21 +89,22 @@ class Propagator {
   int num_ops() const {
     return static_cast<int>(graph_.ops().size() + group_ops_.size() + boundary_ops_.size());
   }
-  // The flow graph's, then those of sharding groups, then those of manual boundaries.
+  // Ops are numbered: those of the flow graph, then those of sharding groups, then those of manual
+  // boundaries.
   const FlowOp& Op(int i) const {
     const int flow = static_cast<int>(graph_.ops().size());
     if (i < flow) return graph_.ops()[i];
     const int group = i - flow, groups = static_cast<int>(group_ops_.size());
     return group < groups ? group_ops_[group] : boundary_ops_[group - groups];
   }
-  // Null if the op is no manual boundary.
+  // The value that crosses at a manual boundary; null for other ops.
   const CrossingValue* CrossingOf(int i) const {
     const int boundary = i - static_cast<int>(graph_.ops().size() + group_ops_.size());
     return boundary < 0 ? nullptr : &crossings_[boundary];
   }
 
-  // Values that every device makes for itself in any sharding (free_values.h). One such value often serves unrelated arrays of its
-  // shape, so it takes shardings and hands none on, unless it was given one itself.
+  // Marks free values (free_values.h), except those with closed dimensions. One free value often serves
+  // unrelated arrays of its shape, so it takes shardings from them and passes none on.
   void FindFree() {
     for (const FlowOp& op : graph_.ops()) {
       if (op.instruction == nullptr || op.results.size() != 1) continue;
@@ -114,7 +116,7 @@ class Propagator {
     }
   }
 
-  // A sharding group is an op through which the shardings of its members flow.
+  // Adds a pointwise op over the members of each sharding group, through which their shardings flow.
   void AddGroups() {
     group_rules_.reserve(graph_.groups().size());
     for (const std::vector<int>& group : graph_.groups()) {
@@ -129,7 +131,8 @@ class Propagator {
     }
   }
 
-  // Values that enter or leave a manual region, one op each: the axes that are free there flow through it.
+  // Adds an op for each value that enters or leaves a manual region, through which the free axes flow
+  // (StepBoundary).
   void AddBoundaries(const Annotations& annotations) {
     crossings_ = CrossingValues(graph_, annotations);
     for (const CrossingValue& crossing : crossings_) {
@@ -141,7 +144,8 @@ class Propagator {
     }
   }
 
-  // Members of a group that still differ take the sharding of the first that is fixed, or else of the first.
+  // Gives all open members of a sharding group one sharding: that of the first member that is closed and cut,
+  // or else of the first member.
   void Align() {
     const auto fixed = [&](int t) { return state_[t].closed != 0 && state_[t].sharding.DimAxes() != 0; };
     for (const FlowOp& op : group_ops_) {
@@ -158,7 +162,7 @@ class Propagator {
     }
   }
 
-  // Ops by the tensors they touch, as offsets into one array.
+  // Fills `touching_` with the ops that touch each tensor; those of tensor t begin at begin_[t].
   void IndexOps() {
     begin_.assign(state_.size() + 1, 0);
     const auto each = [&](const auto& visit) {
@@ -218,8 +222,9 @@ class Propagator {
     queue_.clear();
   }
 
-  // Contractions of which only small tensors are cut wait until nothing else moves: what the large ones will be cut by may take
-  // longer to arrive, over more ops, and is to count for more. False if none waits.
+  // Steps the waiting contraction with the most bytes cut. Contractions of which only smaller tensors are cut
+  // wait until nothing else changes: the larger tensors' shardings may arrive later, through more ops, and
+  // should decide. False if none waits.
   bool TakeLate() {
     if (late_.empty()) return false;
     const int op = late_.top().op;
@@ -229,7 +234,8 @@ class Propagator {
     return true;
   }
 
-  // Bytes of the largest tensor of a contraction that is cut, if a larger one is not; 0 if it need not wait.
+  // Bytes of the largest cut tensor of a contraction if a larger tensor is not cut yet; 0 if the op need not
+  // wait.
   int64_t BytesToWaitWith(int index) {
     const FlowOp& op = Op(index);
     if (op.rule->flops_per_point == 0) return 0;
@@ -242,7 +248,9 @@ class Propagator {
     return open > cut ? cut : 0;
   }
 
-  // Cuts dimension `dim` over `axes`, of which its present axes must be a prefix.
+  // Cuts dimension `dim` over as many of `axes` as it may, in order. Changes nothing unless the dimension's
+  // present axes are a prefix of `axes`. `given`: the module states these axes, so that the dimension may be
+  // closed and tiles empty.
   void Extend(int t, int dim, const AxisList& axes, bool given = false) {
     Tensor& tensor = state_[t];
     AxisList& own = tensor.sharding.dims[dim];
@@ -257,7 +265,8 @@ class Propagator {
       if ((used >> axes[i] & 1) || (!given && tiles > size)) break;
       extended.push_back(axes[i]);
     }
-    // Fewer tiles than the neighbours have would not nest with theirs: the dimension is left as it is.
+    // A shorter list of axes that divides evenly would give tiles that do not nest with the neighbours', so
+    // the dimension stays as it is.
     if (tensor.even && !given && size % mesh_.Product(extended) != 0) return;
     if (extended.size() == own.size()) return;
     own = extended;
@@ -271,7 +280,7 @@ class Propagator {
     for (size_t i = 0; i < op.results.size(); ++i) visit(op.results[i], op.rule->results[i], true);
   }
 
-  // The free axes of each dimension cut both sides; outside they stand behind the manual ones.
+  // Cuts both sides of a manual boundary over the free axes of either; outside they follow the manual axes.
   void StepBoundary(const CrossingValue& crossing) {
     for (size_t d = 0; d < crossing.manual.size(); ++d) {
       const AxisList& global = state_[crossing.global].sharding.dims[d];
@@ -285,6 +294,8 @@ class Propagator {
     }
   }
 
+  // Takes for each factor the axes on which the op's tensors agree, and applies them to all its tensors.
+  // Notes the op as contested if tensors disagree or two factors want one axis.
   void Step(int index) {
     if (const CrossingValue* crossing = CrossingOf(index)) return StepBoundary(*crossing);
     const FlowOp& op = Op(index);
@@ -348,6 +359,7 @@ class Propagator {
     Apply(op, best_);
   }
 
+  // Extends the shardings of the op's tensors to `factor_axes`.
   void Apply(const FlowOp& op, absl::Span<const AxisList> factor_axes) {
     const ShardingRule& rule = *op.rule;
     const bool hold_broadcast =
@@ -362,7 +374,7 @@ class Propagator {
     });
   }
 
-  // Settles the contested ops, most bytes first. False if there were none.
+  // Decides the contested ops by cost, the op with the most bytes first. False if there were none.
   bool DecideConflicts() {
     std::vector<std::pair<int64_t, int>> order;
     for (const int i : std::exchange(contested_ops_, {})) {
@@ -400,7 +412,7 @@ class Propagator {
       state.free = state_[t].free;
       state.open = ~state_[t].closed;
       const Sharding& sharding = state_[t].sharding;
-      // A tensor that nothing cuts yet goes where the op likes it.
+      // A tensor that is not cut yet may take any sharding, unless it is a result with closed dimensions.
       if (sharding.DimAxes() != 0 || (state_[t].closed != 0 && is_result)) state.places.push_back(sharding);
       return state;
     });
@@ -419,7 +431,7 @@ class Propagator {
   std::vector<Waiting> waiting_;
   std::vector<int> begin_, touching_;
   std::vector<int> queue_;
-  // The most bytes first, of equal ones the first op.
+  // Ordered so that the queue's top has the most bytes and, among equals, the lowest op number.
   struct Late {
     int64_t bytes;  // BytesToWaitWith.
     int op;
@@ -427,9 +439,9 @@ class Propagator {
   };
   std::priority_queue<Late> late_;
   std::vector<bool> queued_, contested_, decided_;
-  std::vector<int> contested_ops_;  // That are not decided.
+  std::vector<int> contested_ops_;  // Contested ops that are not decided yet.
   Stage stage_ = kMovesOnly;
-  // Scratch of Step.
+  // Scratch arrays of Step, by factor: the axes that all agree on, and the axes that any tensor wants.
   absl::InlinedVector<AxisList, 8> best_;
   absl::InlinedVector<AxisSet, 8> all_;
 };

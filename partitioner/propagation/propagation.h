@@ -1,18 +1,17 @@
-// Sharding propagation: from the shardings some tensors are given to one for every tensor.
+// Sharding propagation: spreads the annotations of some tensors to a sharding for every tensor.
 //
-// 1. For every op, each factor takes the longest list of axes on which the tensors that have it agree, and
-//    hands it to those of them that are not cut yet, unless an axis is wanted by another factor of the op, is
-//    used in another dimension of the tensor, or the dimension is closed. To a fixed point: first through ops that only
-//    pass data through, then all but broadcasts from operand to result, then all; contractions of which only small
-//    tensors are cut wait for the large ones.
-// 2. Of the ops whose tensors disagree, the one with most bytes at stake is settled by the assignment that
-//    moves the fewest bytes; what it decides spreads as in 1. A tensor's sharding only ever grows, so this
-//    ends.
-// Dimensions of lower priority wait until the higher ones have settled. At the boundary of a manual region the axes that
-// are free inside flow from either side to the other.
+// 1. In every op, each factor takes the longest list of axes on which the tensors that have the factor agree.
+//    Those tensors' dimensions are cut over these axes, unless another factor of the op wants the axis,
+//    another dimension of the tensor uses it, or the dimension is closed. This runs to a fixed point: first
+//    through elementwise ops and ops that move data, then through all ops but broadcasts from operand to
+//    result, then through all. Contractions of which only smaller tensors are cut wait for the larger ones.
+// 2. Ops whose tensors disagree are decided by cost (ChooseAssignment), the op with the most bytes first. The
+//    shardings that result spread as in 1. A tensor's sharding only ever grows, so this ends.
+// A dimension whose annotation has a later priority is cut after the earlier ones have settled. At the
+// boundary of a manual region, axes that are free inside flow from either side to the other.
 //
-// Example: x[{e}, {}] in x[G,S] * m[G,E] -> y[E,S] with y[{e}, {}]: the axis e is wanted by G and by E; m, if
-// nothing else cuts it, gets what costs least.
+// Example: x[G,S] * m[G,E] -> y[E,S] with x [{e}, {}] and y [{e}, {}]. Factors G and E both want axis e, so
+// the op's cheapest assignment decides how m is cut, if no other op cuts it.
 // Sources: GSPMD, arXiv:2105.04663, section 3.5, for priorities; Shardy's factor propagation.
 #ifndef TOROID_PARTITIONER_PROPAGATION_PROPAGATION_H_
 #define TOROID_PARTITIONER_PROPAGATION_PROPAGATION_H_
@@ -25,7 +24,7 @@
 
 namespace toroid {
 
-// The sharding of every tensor; never partial.
+// Returns the sharding of every tensor, without partial axes.
 std::vector<Sharding> PropagateShardings(const FlowGraph& graph, const Annotations& annotations,
                                          ReshardPlanner* planner);
 

@@ -17,7 +17,8 @@
 namespace toroid {
 namespace {
 
-// How many devices there are: those asked for, else those that shardings name, else those of the module.
+// The number of devices: `asked` if not 0, else the number that shardings name, else the module's
+// num_partitions.
 absl::StatusOr<int64_t> NumDevices(const Module& module, const StatedShardings& stated, int64_t asked) {
   int64_t n = asked;
   if (n == 0) {
@@ -39,14 +40,16 @@ absl::StatusOr<int64_t> NumDevices(const Module& module, const StatedShardings& 
   return n;
 }
 
-// Devices of a manual or unreduced group hold values of their own, so that the mesh must be cut as the sharding says.
+// Whether the sharding has a manual or unreduced subgroup. Its devices hold different values, so the mesh
+// must be able to express the sharding.
 bool HoldsOwnValues(const HloSharding& sharding) {
   return std::any_of(
       sharding.subgroups().begin(), sharding.subgroups().end(),
       [](const HloSharding::Subgroup& subgroup) { return subgroup.type != xla::OpSharding::REPLICATED; });
 }
 
-// The global values at boundaries of manual regions: what a device holds of them is what it computes with inside.
+// The global tensors at GSPMD boundaries of manual regions. The shard a device holds of such a tensor is the
+// array that it computes with inside, so the mesh must be able to express its sharding.
 std::vector<int> ValuesAtBoundaries(const Module& module, const FlowGraph& graph) {
   std::vector<int> values;
   for (const auto& computation : module.computations()) {
@@ -65,8 +68,9 @@ std::vector<int> ValuesAtBoundaries(const Module& module, const FlowGraph& graph
   return values;
 }
 
-// The order in which the devices stand in the mesh: a mesh states it, or else a sharding under which devices hold values
-// of their own or enter a manual region, or else the first that is no strided part of the plain order.
+// The device order of the mesh: the order that a Shardy mesh states; else the order of the first tiled
+// sharding with manual or unreduced devices, or of a value at a boundary of a manual region; else the order
+// of the first tiled sharding that the plain order 0, 1, 2, ... cannot express; else the plain order.
 DeviceOrder OrderOf(const StatedShardings& stated, absl::Span<const int> at_boundaries, int64_t num_devices) {
   if (stated.order) return *stated.order;
   DeviceOrder plain(num_devices);
@@ -81,7 +85,7 @@ DeviceOrder OrderOf(const StatedShardings& stated, absl::Span<const int> at_boun
   return plain;
 }
 
-// A mesh that is cut wherever a sharding or an axis of a Shardy mesh cuts the devices.
+// A mesh with an axis boundary wherever a sharding or an axis of a Shardy mesh cuts the devices.
 Mesh MeshOf(const StatedShardings& stated, absl::Span<const int> at_boundaries, int64_t num_devices) {
   const DeviceOrder order = OrderOf(stated, at_boundaries, num_devices);
   std::vector<int64_t> cuts;
@@ -101,7 +105,8 @@ Mesh MeshOf(const StatedShardings& stated, absl::Span<const int> at_boundaries, 
   return Mesh(num_devices, cuts, order);
 }
 
-// Devices of side effects are there; outfeeds' data lie in shardings of the mesh.
+// Fills in `annotations->device` and `fed`. Errors if a side effect names a device that does not exist, or if
+// the mesh cannot express the sharding of an outfeed's data.
 absl::Status PlaceSideEffects(const FlowGraph& graph, const StatedShardings& stated,
                               Annotations* annotations) {
   const Mesh& mesh = annotations->mesh;
@@ -129,7 +134,7 @@ absl::Status PlaceSideEffects(const FlowGraph& graph, const StatedShardings& sta
   return absl::OkStatus();
 }
 
-// The instruction that makes a tensor.
+// The path of the instruction that makes a tensor; of the entry's root for output tensors.
 std::string PlaceOf(const Module& module, const FlowGraph& graph, int tensor) {
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
@@ -139,7 +144,7 @@ std::string PlaceOf(const Module& module, const FlowGraph& graph, int tensor) {
   return module.entry()->root()->Path();
 }
 
-// Devices on which whole arrays are to lie are there.
+// Checks that the devices that maximal shardings name exist.
 absl::Status CheckMaximal(const Module& module, const FlowGraph& graph, const StatedShardings& stated,
                           int64_t num_devices) {
   for (const auto& [tensor, one] : stated.tensors) {
@@ -152,8 +157,8 @@ absl::Status CheckMaximal(const Module& module, const FlowGraph& graph, const St
   return absl::OkStatus();
 }
 
-// Arrays whose sizes are known only when running are replicated; a tile might hold no valid element. A buffer is
-// memory that an opaque call names.
+// Replicates arrays of dynamic size, since a tile might hold no valid element, and buffers, since a buffer is
+// memory that an opaque call refers to.
 void KeepReplicated(const FlowGraph& graph, Annotations* annotations) {
   for (int t = 0; t < graph.num_tensors(); ++t) {
     if (!graph.shape(t).IsDynamic() && !graph.shape(t).IsBuffer()) continue;

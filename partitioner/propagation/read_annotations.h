@@ -1,4 +1,5 @@
-// Reads what a module asks for: shardings of either dialect, the mesh they lie in, manual regions, side effects.
+// Reads the annotations of a module: shardings of either dialect, their mesh, manual regions, devices of side
+// effects.
 #ifndef TOROID_PARTITIONER_PROPAGATION_READ_ANNOTATIONS_H_
 #define TOROID_PARTITIONER_PROPAGATION_READ_ANNOTATIONS_H_
 
@@ -9,11 +10,11 @@
 
 namespace toroid {
 
-// `num_devices`: 0 to take what the shardings name (1 if none does). `given`: instructions whose ordinary sharding was
-// given from outside and counts in either dialect.
+// `num_devices`: 0 to take the number that the shardings name, or the module's num_partitions if none names
+// one. `given`: instructions whose ordinary sharding was given from outside and counts in either dialect.
 // Errors: kInvalidArgument "computation/instruction: ..." for shardings that are malformed, do not fit their
-// array, or name different numbers of devices; kInvalidArgument if num_devices contradicts them, or if there
-// are more than kMaxDevices.
+// array, or name different numbers of devices; kInvalidArgument if num_devices contradicts them or exceeds
+// kMaxDevices; those of ReadManualRegions.
 absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph, int64_t num_devices,
                                             const absl::flat_hash_set<const Instruction*>& given = {});
 

@@ -6,7 +6,7 @@
 namespace toroid {
 namespace {
 
-// The sharding with the same number of tiles per dimension, over axes taken in mesh order.
+// The sharding with the same number of tiles per dimension as `sharding`, over axes taken in mesh order.
 absl::StatusOr<Sharding> SameTiles(const HloSharding& sharding, const Mesh& mesh, int rank) {
   Sharding result = Sharding::Replicated(rank);
   AxisSet used = 0;

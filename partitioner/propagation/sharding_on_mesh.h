@@ -1,4 +1,4 @@
-// From a sharding as it is stated to what is asked of a tensor, over the axes of the mesh.
+// Converts a stated sharding, which lists devices, to an annotation over the axes of the mesh.
 #ifndef TOROID_PARTITIONER_PROPAGATION_SHARDING_ON_MESH_H_
 #define TOROID_PARTITIONER_PROPAGATION_SHARDING_ON_MESH_H_
 
@@ -11,13 +11,14 @@
 
 namespace toroid {
 
-// Where the devices of the sharding stand in another order than the mesh's, the annotation is foreign: it has the
-// sharding of equal tiles in mesh order, and the one that was stated.
-// Errors: kUnimplemented for manual or unreduced devices in another order; kInvalidArgument if the tiles do not fit the
-// mesh.
+// If the mesh cannot express the sharding's device order, the annotation is foreign: it holds the stated
+// sharding, and one with the same number of tiles in mesh order.
+// Errors: kUnimplemented for manual or unreduced devices in an order that the mesh cannot express;
+// kInvalidArgument if the numbers of tiles are no products of mesh axes.
 absl::StatusOr<Annotation> OnMesh(const StatedSharding& stated, const Mesh& mesh, int rank);
 
-// The axes of the mesh that an axis, or a part of one, of a Shardy mesh is made of; none if that is over other devices.
+// The axes of `mesh` that make up `ref`, an axis or sub-axis of a Shardy mesh. Empty if `mesh` has no such
+// axes, for example because the Shardy mesh has another number of devices.
 AxisList AxesOnMesh(const std::optional<SdyMesh>& sdy_mesh, const SdyAxisRef& ref, const Mesh& mesh);
 
 }  // namespace toroid

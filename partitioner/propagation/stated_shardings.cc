@@ -87,7 +87,8 @@ class Reader {
     ASSIGN_OR_RETURN(out_.meshes, ParseSdyMeshes(*meshes));
     for (const auto& computation : module_.computations()) {
       for (const auto& instruction : computation->instructions()) {
-        // A constraint in the ordinary dialect alone: frontends then fall back to it for the whole module.
+        // A constraint that has an ordinary sharding but no Shardy sharding: frontends that emit it use the
+        // ordinary dialect for the whole module.
         if (IsCallTo(*instruction, "Sharding") && instruction->sharding() != nullptr &&
             instruction->FrontendAttribute(kSdySharding) == nullptr && !given_.contains(instruction.get())) {
           out_.shardy = false;
@@ -114,7 +115,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // A sharding over named axes has an entry per dimension, also where none cuts anything.
+  // Checks that a sharding over named axes has one entry per dimension.
   static absl::Status CheckRank(const xla::OpSharding& sharding, const Shape& shape) {
     for (int i = 0; i < sharding.tuple_shardings_size() && shape.IsTuple(); ++i) {
       if (i < static_cast<int>(shape.tuple_shapes().size())) {
@@ -171,8 +172,10 @@ class Reader {
     return stated;
   }
 
-  // The sharding of a callback, infeed or outfeed names, beside its results, the one device that runs it, or how its data
-  // lie. True if that is all there is to it. A call of an unknown target may be a callback, side effect or not.
+  // The sharding of a callback, infeed or outfeed may name the one device that runs it (if it is maximal),
+  // and that of an outfeed otherwise gives the shardings of the data operand. Reads these two and returns
+  // true; returns false if the sharding is that of the results. Any custom call but an identity may be a
+  // callback.
   absl::StatusOr<bool> ReadSideEffect(const Instruction& instruction) {
     const bool is_outfeed = instruction.opcode() == Opcode::kOutfeed;
     if (!is_outfeed && instruction.opcode() != Opcode::kInfeed &&
@@ -210,7 +213,7 @@ class Reader {
       if (text == nullptr || IsCallTo(instruction, "xla.sdy.ShardingGroup")) return absl::OkStatus();
       if (instruction.opcode() == Opcode::kGetTupleElement) {
         const std::string* call = instruction.operand(0)->FrontendAttribute(kSdySharding);
-        if (call != nullptr && *call == *text) return absl::OkStatus();  // A copy.
+        if (call != nullptr && *call == *text) return absl::OkStatus();  // A copy of the operand's attribute.
       }
       ASSIGN_OR_RETURN(const std::vector<SdySharding> shardings, ParseSdyShardings(*text, out_.meshes));
       for (size_t i = 0; i < shardings.size() && i < leaves.size(); ++i) {
@@ -224,10 +227,9 @@ class Reader {
     }
     if (!given &&
         (instruction.opcode() == Opcode::kTuple || instruction.opcode() == Opcode::kGetTupleElement)) {
-      return absl::OkStatus();  // Their tensors are others'.
+      return absl::OkStatus();  // They make no tensors; they pass on those of their operands.
     }
     RETURN_IF_ERROR(CheckRank(*instruction.sharding(), instruction.shape()));
-    // Dead copies behind an annotated root only say what was asked of it.
     ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings,
                      HloSharding::LeavesFromProto(*instruction.sharding(), instruction.shape()));
     for (size_t i = 0; i < shardings.size() && i < leaves.size(); ++i) {
@@ -241,8 +243,9 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // Ordinary shardings of the entry's results. The root's tuple sharding fills the places of free results
-  // with "replicated"; a dead reshape behind a result tells whether that was asked for.
+  // Reads ordinary shardings of the entry's results. In the root's tuple sharding, "replicated" may mean that
+  // the author left the result free. If a dead reshape of the result without a sharding follows, the result
+  // is free.
   absl::Status ReadOutputs() {
     const Instruction& root = *module_.entry()->root();
     if (root.sharding() == nullptr) return absl::OkStatus();
@@ -250,7 +253,7 @@ class Reader {
     ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings,
                      HloSharding::LeavesFromProto(*root.sharding(), root.shape()));
     const UserMap users(*module_.entry());
-    absl::flat_hash_map<int, const Instruction*> echo;  // Result tensor -> the dead reshape behind it.
+    absl::flat_hash_map<int, const Instruction*> echo;  // Result tensor -> the dead reshape of it.
     for (const auto& instruction : module_.entry()->instructions()) {
       if (instruction->opcode() != Opcode::kReshape || !users.users(*instruction).empty() ||
           instruction.get() == &root || !instruction->shape().SameDims(instruction->operand(0)->shape())) {

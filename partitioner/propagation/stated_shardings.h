@@ -1,8 +1,11 @@
-// The shardings that the instructions of a module state, in either dialect, before there is a mesh.
+// The shardings that the instructions of a module state, in either dialect, before a mesh is chosen.
 //
 // Two dialects are read: ordinary `sharding` fields (GSPMD: closed, except for a Sharding call's unspecified
-// dimensions) and `xla.sdy.*` frontend attributes (Shardy: open and closed dimensions, priorities). Where a module has
-// Shardy meshes its strings count and ordinary shardings are ignored, but for those that were given from outside.
+// dimensions) and `xla.sdy.*` frontend attributes (Shardy: open and closed dimensions, priorities). In a
+// module with Shardy meshes, the attributes count and ordinary shardings are ignored, except for those given
+// from outside. The ordinary dialect counts nevertheless if the module asks to import it
+// (`xla.sdy.import_mhlo_shardings`), or if some Sharding call has an ordinary sharding and no Shardy
+// sharding.
 #ifndef TOROID_PARTITIONER_PROPAGATION_STATED_SHARDINGS_H_
 #define TOROID_PARTITIONER_PROPAGATION_STATED_SHARDINGS_H_
 
@@ -20,32 +23,34 @@
 
 namespace toroid {
 
-// A sharding with what its dialect says beside the tiles.
+// A sharding, with the facts that a dialect states besides the tiles.
 struct StatedSharding {
   HloSharding sharding;
-  uint64_t closed = ~uint64_t{0};      // Bit d: dimension d is not to be cut further.
+  uint64_t closed = ~uint64_t{0};      // Bit d: propagation must not cut dimension d further.
   std::vector<int> priorities;         // Per dimension; empty: all 0.
   std::vector<SdyAxisRef> replicated;  // Axes of `mesh` that may not cut any dimension.
-  std::optional<SdyMesh> mesh;         // Of a Shardy sharding that names axes.
+  std::optional<SdyMesh> mesh;         // The mesh of a Shardy sharding that names axes.
 };
 
 struct StatedShardings {
-  bool shardy = false;  // The dialect that counts.
+  bool shardy = false;  // Whether Shardy attributes count, not ordinary shardings.
   SdyMeshes meshes;
-  int64_t num_devices = 0;           // That meshes and shardings name; 0: none does.
-  std::optional<DeviceOrder> order;  // That a mesh states.
+  int64_t num_devices = 0;           // The number that meshes and shardings name; 0: none does.
+  std::optional<DeviceOrder> order;  // The device order that a Shardy mesh states.
   std::vector<std::pair<int, StatedSharding>> tensors;
-  // Side effects that one device is to run, and how the data of outfeeds lie, per leaf.
+  // The one device that runs an op with a side effect.
   absl::flat_hash_map<const Instruction*, int64_t> device;
+  // The shardings of an outfeed's data operand, per leaf.
   std::vector<std::pair<const Instruction*, std::vector<StatedSharding>>> fed;
 };
 
-// `given`: instructions whose ordinary sharding counts in either dialect.
-// Errors: kInvalidArgument "computation/instruction: ..." for shardings that are malformed, do not fit their array, or
-// name different numbers of devices.
+// `given`: instructions whose ordinary sharding was given from outside and counts in either dialect.
+// Errors: kInvalidArgument "computation/instruction: ..." for shardings that are malformed, do not fit their
+// array, or name different numbers of devices.
 absl::StatusOr<StatedShardings> ReadStatedShardings(const Module& module, const FlowGraph& graph,
                                                     const absl::flat_hash_set<const Instruction*>& given);
 
+// Converts a Shardy sharding. A mesh without axes over one device gives a maximal sharding.
 absl::StatusOr<StatedSharding> FromShardy(const SdySharding& sharding);
 
 }  // namespace toroid

@@ -1,4 +1,4 @@
-// Tells collectives why they are there.
+// Writes the cause of each collective as a frontend attribute.
 //
 // Before: y = f32[8] all-reduce(x), cause 3        After: y = f32[8] all-reduce(x),
 //                                                           frontend_attributes={toroid.cause="output: ..."}
@@ -9,8 +9,9 @@
 
 namespace toroid {
 
-// Writes the cause that an instruction was given when it was made (Module::causes) as the frontend attribute
-// kCauseAttribute (hlo/ir/cause_attribute.h). Behind it causes are text, so passes that merge collectives run before.
+// Writes the cause number that an instruction got when it was built (an index into Module::causes) as the
+// text of its frontend attribute kCauseAttribute (hlo/ir/cause_attribute.h). Passes that merge collectives
+// must run before, while causes are numbers.
 class CausesPass : public Pass {
  public:
   absl::string_view name() const override { return "causes"; }

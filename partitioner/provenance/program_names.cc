@@ -19,7 +19,7 @@ namespace {
 constexpr int kNoTensor = -1;
 constexpr int kSeveral = -2;
 
-// The parts between slashes that stand in no parentheses.
+// Splits at slashes outside parentheses.
 std::vector<absl::string_view> PartsOf(absl::string_view op_name) {
   std::vector<absl::string_view> parts;
   int depth = 0;
@@ -34,7 +34,7 @@ std::vector<absl::string_view> PartsOf(absl::string_view op_name) {
   return parts;
 }
 
-// Scopes that tracing adds: transforms, and the control flow of the traced program.
+// Whether tracing adds this scope: transforms, and the control flow of the traced program.
 bool IsOfTracing(absl::string_view part) {
   static constexpr absl::string_view kParts[] = {"while",
                                                  "body",
@@ -60,7 +60,7 @@ bool IsOfTracing(absl::string_view part) {
   return absl::StartsWith(part, "branch_") && absl::EndsWith(part, "_fun");
 }
 
-// "model" of "transpose(jvp(model))"; "" for functions compiled, "jit(f)", and parts of tracing.
+// "model" of "transpose(jvp(model))"; "" for compiled functions such as "jit(f)", and for scopes of tracing.
 absl::string_view AuthorPart(absl::string_view part) {
   while (absl::EndsWith(part, ")")) {
     const size_t open = part.find('(');
@@ -78,7 +78,7 @@ std::string OwnName(const Instruction& instruction) {
   return instruction.name().empty() ? std::string(instruction.opcode_name()) : instruction.name();
 }
 
-// The operand whose elements, no others, an instruction holds.
+// Whether the result holds only elements of operand 0, perhaps converted, moved or sliced.
 bool HoldsElementsOfOperand(Opcode opcode) {
   switch (opcode) {
     case Opcode::kConvert:
@@ -94,7 +94,8 @@ bool HoldsElementsOfOperand(Opcode opcode) {
   }
 }
 
-// The axes of the module's mesh over n devices: of the one with most axes.
+// The axes of the module's Shardy mesh over n devices. Of several meshes, the one with the most axes.
+// `order`: the device order that the mesh must have; null: any.
 std::vector<std::pair<std::string, int64_t>> SdyAxes(const Module& module, int64_t n,
                                                      const DeviceOrder* order) {
   std::vector<std::pair<std::string, int64_t>> axes;
@@ -116,7 +117,7 @@ std::vector<std::pair<std::string, int64_t>> SdyAxes(const Module& module, int64
   return axes;
 }
 
-// The mesh of the first sharding of the other dialect that names axes, if its devices are in the plain order.
+// The axes of the first ordinary (GSPMD) sharding that names axes over n devices in the plain order.
 std::vector<std::pair<std::string, int64_t>> NamedAxes(const Module& module, int64_t n) {
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
@@ -135,8 +136,9 @@ std::vector<std::pair<std::string, int64_t>> NamedAxes(const Module& module, int
   return {};
 }
 
-// The entry parameters whose storage outputs take, by output: where the module names the pairs, and where it names
-// donated parameters alone, if one run of outputs has their shapes in their order (the state that a step gives back).
+// By output: the entry parameter whose memory it takes. Read from the module's aliases. If it has no aliases
+// but donated parameters, they are matched with the outputs if exactly one run of outputs has the parameters'
+// shapes in their order (the state that a training step returns).
 absl::flat_hash_map<int, const Instruction*> ParametersReplaced(const Module& module) {
   absl::flat_hash_map<int, const Instruction*> replaced;
   const Computation& entry = *module.entry();
@@ -220,7 +222,7 @@ void ProgramNames::TakeAxes(const Module& module, const Mesh& mesh, bool relabel
   if (!SetAxes(mesh, named)) axes_.clear();
 }
 
-// The longest runs of axes of which all given shardings take all or none, major to minor.
+// Each axis is a longest run of mesh axes, major to minor, of which every annotation takes all or none.
 void ProgramNames::MakeAxes(const Annotations& annotations) {
   const int n = mesh_.num_axes();
   std::vector<bool> begins(n + 1, false);
@@ -252,10 +254,11 @@ void ProgramNames::NameOutputs(const Module& module) {
   const Instruction& root = *module.entry()->root();
   const bool tuple = root.shape().IsTuple();
   const int count = tuple ? static_cast<int>(root.shape().tuple_shapes().size()) : 1;
-  if (count != root.shape().NumLeaves()) return;  // Tuples inside: leaves are counted alone.
+  // With nested tuples, outputs are numbered by leaf (OutputName).
+  if (count != root.shape().NumLeaves()) return;
   const absl::flat_hash_map<int, const Instruction*> replaced = ParametersReplaced(module);
   for (int i = 0; i < count; ++i) {
-    // Behind the identities that say how the output is sharded.
+    // Walk from the output through the Sharding calls that annotate it to the op that makes it.
     const Instruction* value = !tuple ? &root : root.opcode() == Opcode::kTuple ? root.operand(i) : nullptr;
     std::string info;
     std::vector<const Instruction*> identities;

@@ -1,13 +1,15 @@
-// The author's names for the values and devices of a program: names for reports.
+// The author's names for the values and mesh axes of a program, for reports.
 //
-//   parameters    as the metadata's op_name says: params['w_down']
-//   outputs       output{6}, with what is known beyond its number: jax.result_info, the argument whose memory
-//                 it takes over
-//   instructions  the author's scopes and the instruction: layers_3/mlp/dot_general.57, "for" the output it makes
-//   shardings     over the axes of the module's mesh, in Shardy's spelling: [{"data"}, {}] partial over {"model"}
+//   parameters    the metadata's op_name: params['w_down']
+//   outputs       the attribute jax.result_info, or else output{6}, followed by "in place of" the parameter
+//                 whose memory the output takes
+//   instructions  the author's scopes and the instruction's name: layers_3/mlp/dot_general.57, followed by
+//                 "for" the output if it makes one
+//   shardings     over the axes of the module's mesh, as Shardy spells them:
+//                 [{"data"}, {}] partial over {"model"}
 //
-// A module that names no axes gets some, a letter and a size each: [{a4}, {b2}] is cut by 4 in the one dimension
-// and by 2 in the other.
+// If a module names no axes, names are made up of a letter and a size: [{a4}, {b2}] cuts dimension 0 by 4 and
+// dimension 1 by 2.
 #ifndef TOROID_PARTITIONER_PROVENANCE_PROGRAM_NAMES_H_
 #define TOROID_PARTITIONER_PROVENANCE_PROGRAM_NAMES_H_
 
@@ -23,26 +25,27 @@
 
 namespace toroid {
 
-// The scopes of an op_name that its author opened, without what tracing adds: "model/layers_3" of
+// The author's scopes in an op_name, without the scopes that tracing adds: "model/layers_3" of
 // "jit(step)/jvp(model)/while/body/closed_call/layers_3/dot_general"; "" if there are none.
 std::string AuthorScopes(absl::string_view op_name);
 
-// The purpose of an instruction that a compiler inserted: author's scopes and the last part of its
-// op_name; "" without one.
+// The author's scopes and the last part of the op_name of an instruction; "" if it has no metadata.
 std::string NameFromMetadata(const Instruction& instruction);
 
 class ProgramNames {
  public:
-  // `relabeled`: the devices of the mesh were permuted, so their order says nothing about the module's meshes.
+  // `relabeled`: whether the devices of the mesh were permuted, so that their order need not agree with the
+  // module's meshes.
   ProgramNames(const Module& module, const FlowGraph& graph, const Annotations& annotations, bool relabeled);
 
   std::string NameOf(const Instruction& instruction) const;
-  // Leaf `i` of the entry's result.
+  // The name of leaf `i` of the entry's result.
   std::string OutputName(int i) const;
-  // The entry parameter whose elements a tensor holds, perhaps converted, sliced or moved; "" if none.
+  // The name of the entry parameter whose elements a tensor holds, perhaps converted, sliced or moved; "" if
+  // none.
   std::string ParameterBehind(int tensor) const;
 
-  // "[{"x"}, {}] partial over {"y"}"; manual axes are not told.
+  // "[{"x"}, {}] partial over {"y"}", without manual axes.
   std::string Text(const Sharding& sharding) const;
   // The axes made up for a module that names none: "a4, b2"; "" if it names its own.
   std::string MadeUpAxes() const;
@@ -50,12 +53,14 @@ class ProgramNames {
  private:
   struct Axis {
     std::string name;  // As printed.
-    AxisList axes;     // Of the mesh.
+    AxisList axes;     // The mesh axes that make it up.
   };
 
+  // Takes the axes that the module names, if it names any.
   void TakeAxes(const Module& module, const Mesh& mesh, bool relabeled);
+  // Makes up axes.
   void MakeAxes(const Annotations& annotations);
-  // True if these axes are axes of the mesh.
+  // Sets `axes_`. False if the mesh has no such axes.
   bool SetAxes(const Mesh& mesh, absl::Span<const std::pair<std::string, int64_t>> named);
   void NameOutputs(const Module& module);
   void FollowParameters(const Module& module, const FlowGraph& graph);
@@ -65,10 +70,12 @@ class ProgramNames {
   std::vector<Axis> axes_;
   bool made_up_ = false;
   std::vector<std::string> outputs_;
-  absl::flat_hash_map<const Instruction*, std::string> names_;      // Other than those of their instructions.
-  absl::flat_hash_map<const Instruction*, std::string> output_of_;  // The output that an op makes.
-  std::vector<int> from_;                                   // By tensor: the one it holds elements of.
-  absl::flat_hash_map<int, const Instruction*> parameter_;  // By tensor.
+  // Of the Sharding calls that annotate an output: the output's name.
+  absl::flat_hash_map<const Instruction*, std::string> names_;
+  // By op that makes an output: the output's name.
+  absl::flat_hash_map<const Instruction*, std::string> output_of_;
+  std::vector<int> from_;                                   // By tensor: the tensor whose elements it holds.
+  absl::flat_hash_map<int, const Instruction*> parameter_;  // By tensor of an entry parameter.
 };
 
 }  // namespace toroid

@@ -1,4 +1,4 @@
-// Arrays that were cut and were replicated: the findings of --stats and --explain.
+// Arrays that were cut but had to be replicated; --stats and --explain print them.
 #ifndef TOROID_PARTITIONER_PROVENANCE_REPLICATION_LOG_H_
 #define TOROID_PARTITIONER_PROVENANCE_REPLICATION_LOG_H_
 
@@ -11,7 +11,9 @@
 
 namespace toroid {
 
-// An op computed on replicated arrays although some operand or its result was cut, or an operand that was replicated.
+// An op computed on replicated arrays although an operand or its result was cut; an operand replicated
+// although the op could take it in shards; an array of dynamic size that stays replicated although the module
+// asks to cut it; or a resharding that needs more memory than its source and target.
 struct FullReplication {
   std::string instruction;
   std::string source;
@@ -19,10 +21,10 @@ struct FullReplication {
   std::string reason;
 };
 
-// Collects them in the order in which they are found.
+// Collects the findings, in the order in which they are added.
 class ReplicationLog {
  public:
-  // `module`: the global program, whose source lines are told.
+  // `module`: the global program, which gives the source lines of the findings.
   explicit ReplicationLog(const Module& module) : module_(module) {}
 
   void Add(const Instruction& instruction, int64_t bytes, std::string reason) {

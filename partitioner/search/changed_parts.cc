@@ -22,7 +22,7 @@ std::vector<DecidedOps> ChangedParts(const FlowGraph& graph, const DecidedOps& n
   }
   const int n = static_cast<int>(changed.size());
   DisjointSets sets(n);
-  std::vector<int> at_tensor(graph.num_tensors(), -1);  // A changed op that reads or makes it.
+  std::vector<int> at_tensor(graph.num_tensors(), -1);  // By tensor: a changed op that reads or makes it.
   for (int i = 0; i < n; ++i) {
     const auto join_at = [&](absl::Span<const int> tensors) {
       for (const int t : tensors) {

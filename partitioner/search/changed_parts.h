@@ -1,4 +1,4 @@
-// The changes that a search found, in parts that can be taken one by one.
+// Splits the changes that a search found into parts that can be tried one by one.
 #ifndef TOROID_PARTITIONER_SEARCH_CHANGED_PARTS_H_
 #define TOROID_PARTITIONER_SEARCH_CHANGED_PARTS_H_
 
@@ -9,10 +9,10 @@
 
 namespace toroid {
 
-// The decisions of `found` that `now` does not have. Ops that read or make a tensor together are in one part; parts are in
-// the order of their first ops.
-// Example: one product is computed by rows instead of columns, and, elsewhere, a sum is reduced before two ops instead of
-// behind each: two parts.
+// Returns the decisions of `found` that differ from those of `now`. Changed ops that share an operand or
+// result tensor are in one part. Parts are in the order of their first ops.
+// Example: `found` computes one product by rows instead of columns, and in another place reduces a partial
+// sum before two ops instead of after each. These are two parts.
 std::vector<DecidedOps> ChangedParts(const FlowGraph& graph, const DecidedOps& now, const DecidedOps& found);
 
 }  // namespace toroid

@@ -16,28 +16,31 @@ namespace toroid {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-// In how many states each choice is looked at, at least; and what is looked at for one part of a large program.
+// Each choice is evaluated in at least kFewestStates states. kStepsOfPart is the budget for one part of a
+// large program, in pairs of a state and a choice.
 constexpr int64_t kFewestStates = 48;
 constexpr int64_t kStepsOfPart = 12000;
-// Choices of one op; of one that has more the current one alone is taken.
+// An op with more choices than this keeps its present decision.
 constexpr double kMostChoices = 1300;
-// The other users of a value that more have are no neighbours of one of them.
+// PartAround does not go from one user of a tensor to its other users if the tensor has more users than this.
 constexpr size_t kFewUsers = 8;
-// Paths to one state, none better than another in both cost and flops.
+// Maximum number of paths kept for one state, none of which beats another in both cost and flops.
 constexpr size_t kMostPaths = 4;
 
-// The values that are elsewhere than in the current program at that point: sets of versions by tensor, in order of tensors.
+// The live values whose versions differ from those in the current program at the same step: (tensor, set of
+// versions), in order of tensors.
 using Difference = absl::InlinedVector<std::pair<int, int>, 6>;
 
-// Costs and flops are those beyond the current program's.
+// A path to a state. Its cost and flops are differences from the current program's.
 struct Path {
   double cost = 0;
   double flops = 0;
-  int last = -1;  // The node that led here.
+  int last = -1;  // The index of its last node in `nodes_`; -1: none.
 };
 using Paths = absl::InlinedVector<Path, 1>;
 
-// States and the paths to each, in the order in which they were reached: of equal ones the same is taken in every run.
+// States and the paths to each, in the order in which they were reached, so that ties are broken the same way
+// in every run.
 class States {
  public:
   struct State {
@@ -68,7 +71,7 @@ class States {
   std::vector<State> states_;
 };
 
-// A decision on a path, and the one before it.
+// A decision on a path, with the index of the decision before it.
 struct Node {
   int before = -1;
   int step = 0;
@@ -113,7 +116,8 @@ class Frontier {
  private:
   bool IsOver() const { return costs_.count() >= max_steps_; }
 
-  // Notes what the current program does in each step. False if it cannot be followed.
+  // Records the versions and the cost of each step of the current program. False if some value cannot be
+  // brought to the sharding that a step needs.
   bool FollowCurrent() {
     before_.assign(steps_.size(), {});
     after_.assign(steps_.size(), {});
@@ -139,7 +143,7 @@ class Frontier {
     return true;
   }
 
-  // One part around each op that costs something, dearest first. True if some got better.
+  // Improves a part around each step that moves data, dearest first. True if some part got better.
   bool ImproveParts() {
     std::vector<std::pair<double, int>> costly;
     for (int i = 0; i < steps_.size(); ++i) {
@@ -156,13 +160,14 @@ class Frontier {
     return improved;
   }
 
-  // The bytes that a step moves in the current program.
+  // The cost of the reshardings of a step in the current program, without the op's own time.
   double Moves(int i) const {
     const ProgramStep& step = steps_.step(i);
     return step.choices.empty() ? cost_[i] : cost_[i] - step.times * step.choices[0].choice.time;
   }
 
-  // The steps next to one, over the values that they share, as many as there are states enough for.
+  // The steps nearest to `center`, over values that they share, as many as the budget of a part allows. Adds
+  // the number of their choices to `choices`.
   std::vector<int> PartAround(int center, double* choices) const {
     std::vector<int> part;
     absl::flat_hash_set<int> seen = {center};
@@ -194,8 +199,8 @@ class Frontier {
     return part;
   }
 
-  // Chooses the steps of `part` anew, together; all others stay as they are. True if the program got better, which is then
-  // the current one.
+  // Decides the steps of `part` anew, together; all others keep their decisions. If that makes the program
+  // better, it becomes the current one and the result is true.
   bool Improve(const std::vector<int>& part, size_t most_states) {
     if (part.empty() || most_states < 2) return false;
     for (const int i : part) steps_.AddChoices(i);
@@ -210,6 +215,8 @@ class Frontier {
     return improved && FollowCurrent();
   }
 
+  // The cheapest path through all steps that adds no flops, with all choices of the steps of `part`. nullopt
+  // if no path remains that could cost less than the current program.
   std::optional<Path> Walk(const std::vector<int>& part, size_t most_states) {
     nodes_.clear();
     ahead_.clear();
@@ -249,7 +256,8 @@ class Frontier {
     return best;
   }
 
-  // By step: the fewest flops that it and all behind it can do, beyond the current ones.
+  // Fills `least_flops_`. By step: the fewest flops that it and all later steps can do, as a difference from
+  // the current program.
   void FindLeastFlops(const std::vector<int>& part) {
     least_flops_.assign(steps_.size() + 1, 0);
     for (const int i : part) {
@@ -261,6 +269,7 @@ class Frontier {
     for (int i = steps_.size(); i-- > 0;) least_flops_[i] += least_flops_[i + 1];
   }
 
+  // Whether step `i` reads or makes a tensor of `difference`.
   bool IsTouched(const Difference& difference, int i) const {
     for (const auto& [t, set] : difference) {
       for (const auto& [other, reference] : after_[i]) {
@@ -275,6 +284,7 @@ class Frontier {
                        [&](const auto& state) { return IsTouched(state.difference, i); });
   }
 
+  // Extends the paths of a state by each choice of step `i`.
   void Take(int i, const Difference& difference, absl::Span<const Path> paths) {
     const ProgramStep& step = steps_.step(i);
     const auto set_of = [&](int t) { return SetIn(difference, t, now_[t]); };
@@ -296,7 +306,8 @@ class Frontier {
     }
   }
 
-  // Extends paths by step `i`, taken so.
+  // Extends the paths of the state `before` by one choice of step `i`, with the result `taken`. `flops`:
+  // those it adds to the current program's; `node`: the decision, null if the step has no choices.
   void Extend(int i, const Difference& before, absl::Span<const Path> paths, const StepCosts::Taken& taken,
               double flops, const Node* node) {
     const double cost = taken.cost - cost_[i];
@@ -330,11 +341,13 @@ class Frontier {
     }
   }
 
-  // Whether what follows step `i` could make up for what a path costs by then.
+  // Whether a path that has taken step `i` may still end with less cost and no more flops than the current
+  // program.
   bool MayWin(int i, const Path& path) const {
     return path.cost < cost_after_[i + 1] && path.flops + least_flops_[i + 1] <= 0;
   }
 
+  // Whether no known path to the state is at least as good in both cost and flops.
   bool IsNew(const Difference& difference, const Path& path) const {
     const Paths* known = next_.Find(difference);
     if (known == nullptr) return true;
@@ -343,6 +356,7 @@ class Frontier {
     });
   }
 
+  // Adds a path to a state after step `i`, and removes the paths that it beats.
   void Add(int i, const Difference& difference, const Path& path) {
     if (!MayWin(i, path)) return;
     Paths& kept = next_.At(difference);
@@ -353,7 +367,7 @@ class Frontier {
     if (kept.size() < kMostPaths) kept.push_back(path);
   }
 
-  // Leaves the states that promise to cost least.
+  // Keeps the `most_states` states with the lowest cost so far plus Ahead.
   void KeepCheapest(int i, size_t most_states) {
     std::vector<std::pair<double, size_t>> order;
     for (size_t k = 0; k < next_.size(); ++k) {
@@ -371,7 +385,8 @@ class Frontier {
     std::swap(left, next_);
   }
 
-  // The extra cost of the values' next users, each by itself, over their cost in the current program.
+  // Estimated extra cost, over the current program, of the later users of the values of `difference`. Each
+  // user is estimated alone.
   double Ahead(int i, const Difference& difference) {
     double cost = 0;
     for (const auto& [t, set] : difference) {
@@ -382,7 +397,8 @@ class Frontier {
     return cost;
   }
 
-  // The cheapest choice of a step with `t` in the versions of `set`, all else as it is now.
+  // The cost of the cheapest choice of step `user` if tensor `t` has the versions of `set` and all other
+  // tensors those of the current program.
   double CheapestUse(int user, int t, int set) {
     const auto known = ahead_.find({user, t, set});
     if (known != ahead_.end()) return known->second;
@@ -406,7 +422,8 @@ class Frontier {
     return best;
   }
 
-  // The shardings in which some choice of a step takes `t`, and what the cheapest such choice costs beside fetching it.
+  // The shardings in which some choice of step `user` takes `t`, each with the cost of the cheapest such
+  // choice, without fetching `t`.
   using Uses = std::vector<std::pair<int, double>>;
   const Uses& UsesOf(int user, int t, const PartialOperands& passed_on) {
     const auto [it, is_new] =
@@ -444,6 +461,7 @@ class Frontier {
     return uses;
   }
 
+  // The set of tensor `t` in a list of (tensor, set); `otherwise` if it is not there.
   template <typename Sets>
   static int SetIn(const Sets& sets, int t, int otherwise) {
     for (const auto& [tensor, set] : sets) {
@@ -452,7 +470,8 @@ class Frontier {
     return otherwise;
   }
 
-  // Bringing a result to where it is made now.
+  // The estimated cost of resharding a result of a step from the versions `set` to its version in the current
+  // program.
   double BackToCurrent(int step, int result, int set) {
     if (steps_.last_use(result) <= step || set < 0) return 0;
     const int after = SetIn(after_[step], result, set);
@@ -470,12 +489,12 @@ class Frontier {
   StepCosts costs_;
   const int num_tensors_;
   const int64_t max_steps_;
-  // The current program. By step: the sets of what it reads and makes, before and after; what it costs, alone and with all
-  // behind it.
+  // The current program, by step: the sets of the tensors that it reads and makes, before and after it; its
+  // cost; and its cost with that of all later steps.
   std::vector<SetsOfTensors> before_, after_;
   std::vector<double> cost_, cost_after_;
-  // One walk.
-  std::vector<int> now_;  // By tensor: the set of the current program, before the step that is taken.
+  // The state of one Walk.
+  std::vector<int> now_;  // By tensor: its set in the current program before the present step.
   std::vector<double> least_flops_;
   States next_;
   std::vector<Node> nodes_;

@@ -1,15 +1,21 @@
-// How the ops of a program are best computed together: dynamic programming over the values that are live between two ops.
+// Decides the ops of a program together, by dynamic programming over the values that are live between two
+// ops.
 //
-// Ops are taken in order. A state says in which shardings each value is there by then; every choice of an op (op_choices.h), with
-// partial operands reduced first or passed on, leads from it to another one, at the cost of what it sends. Of paths to one
-// state those are kept that no other beats in both cost and flops. Where a small program has few enough choices for all of them
-// to be tried in all states, that is the best program there is. Of larger ones those ops are chosen anew
-// together that lie around one that moves data, with all others as they are, ever further around the next such op;
-// and of many states those stay that cost least so far, plus what the next users of their values will ask for.
-// Loops, branches and manual regions keep the shardings of the plan at their ends; what is in a loop counts with its trips.
+// The search takes ops in program order. A state is the set of shardings in which each live value exists
+// (version_sets.h). Each choice of an op (op_choices.h), with partial operands reduced first or passed on,
+// leads from one state to another at the cost of its communication, memory traffic and, if the cost model
+// prices them, flops. Several paths lead to a state; those that no other path beats in both cost and flops
+// are kept.
 //
-// Example, on 2 devices, x cut by rows: y = dot(x, w) is needed by columns, z = dot(y, v) whole. Op by op y is best made
-// by rows; gathering x once costs less than moving y and z.
+// If the budget allows it, all ops are decided at once; if moreover no state had to be dropped, the result is
+// the cheapest program by the model. In larger programs the search takes the ops that move data, dearest
+// first, and decides the ops around each anew while all other ops keep their decisions. If there are too many
+// states, those stay that have the lowest cost so far plus the estimated cost of the next uses of their
+// values. Values at the ends of loops, branches and manual regions keep the plan's shardings. Ops in a loop
+// count once per trip.
+//
+// Example on 2 devices: x is cut by rows; y = dot(x, w) is needed by columns and z = dot(y, v) replicated. If
+// each op is decided alone, y is computed by rows. Gathering x once costs less than moving y and z.
 #ifndef TOROID_PARTITIONER_SEARCH_FRONTIER_SEARCH_H_
 #define TOROID_PARTITIONER_SEARCH_FRONTIER_SEARCH_H_
 
@@ -25,13 +31,14 @@ namespace toroid {
 struct FrontierSearch {
   const PreparedProgram* program = nullptr;
   const ShardingPlan* plan = nullptr;
-  const DecidedOps* current = nullptr;  // How the ops are computed so far.
-  AxisUnits units;                      // What may cut a factor: UnitsOf the plan, or SingleAxes.
-  int64_t max_steps = 0;                // How many choices of ops are looked at in all states together,
-  int64_t max_plan_steps = 0;           // and how many moves to plan reshardings.
+  const DecidedOps* current = nullptr;  // The present decisions of the ops.
+  AxisUnits units;             // The runs of axes that may cut a factor: UnitsOf the plan, or SingleAxes.
+  int64_t max_steps = 0;       // Budget: pairs of a state and a choice to evaluate.
+  int64_t max_plan_steps = 0;  // Budget: moves that the planner may look at to plan reshardings.
 };
 
-// Decisions that by the model cost less than the current ones and compute no more flops; nullopt if none were found.
+// Returns decisions that by the model cost less than the current ones and compute no more flops; nullopt if
+// it finds none.
 std::optional<DecidedOps> SearchFrontier(const FrontierSearch& search);
 
 }  // namespace toroid

@@ -13,15 +13,17 @@
 namespace toroid {
 namespace {
 
-// How far back from an op that moves data its sources are tried.
+// Maximum number of producers that AddSources follows back from an operand.
 constexpr int kSteps = 4;
-// In how many shardings a tensor is tried for one op.
+// Maximum number of shardings that AllShardings returns.
 constexpr size_t kMostShardings = 32;
+// Maximum number of trials per program that may be written; many trials propagate to a known plan and write
+// none.
 constexpr int64_t kTrialsPerProgram = 4;
 
-class Search {
+class NeighbourSearcher {
  public:
-  Search(const NeighbourSearch& search, ShardingPlan* plan)
+  NeighbourSearcher(const NeighbourSearch& search, ShardingPlan* plan)
       : search_(search), program_(*search.program), graph_(*program_.graph), plan_(*plan) {
     producer_.assign(graph_.num_tensors(), nullptr);
     users_.resize(graph_.num_tensors());
@@ -33,18 +35,19 @@ class Search {
   }
 
   absl::Status Run() {
-    // Every change begins a new round, over the ops that then disagree.
+    // Each change that stays starts a new round, over the ops that are then contested.
     bool changed = true;
     while (changed && !IsOver()) {
-      ASSIGN_OR_RETURN(changed, Round(&Search::LikelyShardings));
+      ASSIGN_OR_RETURN(changed, Round(&NeighbourSearcher::LikelyShardings));
       if (changed) continue;
-      ASSIGN_OR_RETURN(changed, Round(&Search::AllShardings));
+      ASSIGN_OR_RETURN(changed, Round(&NeighbourSearcher::AllShardings));
     }
     return absl::OkStatus();
   }
 
  private:
-  // A tensor in a sharding: wherever it is computed, or made so before its users, which then follow.
+  // The trial of a tensor in a sharding: either its producer computes it so, or it is copied to this sharding
+  // before its users, whose results then follow it.
   enum Kind { kComputed, kBeforeUsers };
   struct Trial {
     Kind kind;
@@ -63,10 +66,10 @@ class Search {
     return !op.rule->factors.empty() && !program_.annotations.boundaries.contains(op.instruction);
   }
 
-  // Shardings in which tensor `i` of an op, operands first, is tried.
-  using Shardings = std::vector<Sharding> (Search::*)(const FlowOp& op, size_t i);
+  // A function that returns the shardings to try for tensor `i` of an op; operands come first, then results.
+  using Shardings = std::vector<Sharding> (NeighbourSearcher::*)(const FlowOp& op, size_t i);
 
-  // True if a trial was taken.
+  // Tries the trials of each contested op until one is taken. False if none is.
   absl::StatusOr<bool> Round(Shardings shardings) {
     for (const FlowOp* op : ContestedOps()) {
       for (const Trial& trial : TrialsOf(*op, shardings)) {
@@ -80,6 +83,7 @@ class Search {
     return false;
   }
 
+  // Propagates a trial and asks the caller whether the program got better. If not, restores the annotations.
   absl::StatusOr<bool> Try(const Trial& trial) {
     std::vector<std::pair<int, std::optional<Annotation>>> before;
     const auto pin = [&](int t, Sharding sharding) {
@@ -125,12 +129,15 @@ class Search {
     return ShardingUnder(program_.annotations.mesh, *op.rule, tensor, assignment.factor_axes);
   }
 
+  // Whether a trial may set the sharding of a tensor: it is an array, not fixed, and not annotated by the
+  // module.
   bool MayPin(int t) const {
     const bool asked = program_.annotations.tensor[t].has_value() && !pinned_.contains(t);
     return !search_.fixed[t] && !asked && graph_.shape(t).IsArray();
   }
 
-  // Only the tensors in `places` lie somewhere.
+  // The cheapest assignment of an op if the tensors in `places` have these shardings and its other tensors
+  // are free.
   Assignment Assign(const FlowOp& op, const Places& places) {
     const AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool) {
       TensorState state;
@@ -142,6 +149,7 @@ class Search {
     return ChooseAssignment(problem, program_.planner.get(), program_.annotations.mesh);
   }
 
+  // The plan's shardings of `tensors`, without tensor `but`.
   Places Planned(absl::Span<const int> tensors, int but) const {
     Places places;
     for (const int t : tensors) {
@@ -156,7 +164,8 @@ class Search {
     return tensors;
   }
 
-  // Ops whose operands or results the plan has in other shardings than the op computes in; most bytes first.
+  // Ops that need communication to get their operands from, or bring their results to, the plan's shardings;
+  // most bytes first.
   std::vector<const FlowOp*> ContestedOps() {
     std::vector<std::pair<int64_t, const FlowOp*>> ops;
     for (const FlowOp& op : graph_.ops()) {
@@ -174,7 +183,8 @@ class Search {
     return i < op.operands.size() ? op.rule->operands[i] : op.rule->results[i - op.operands.size()];
   }
 
-  // As the op would have it if it were free, as each of its other tensors would, and whole.
+  // The sharding that the op would choose for the tensor if it were free, those that each other tensor of the
+  // op alone implies, and replicated.
   std::vector<Sharding> LikelyShardings(const FlowOp& op, size_t i) {
     const std::vector<int> tensors = TensorsOf(op);
     const int t = tensors[i];
@@ -186,7 +196,8 @@ class Search {
     return shardings;
   }
 
-  // One or two dimensions cut as some dimension of the op's tensors is.
+  // All shardings in which one or two dimensions are cut over axis lists that cut dimensions of the op's
+  // tensors.
   std::vector<Sharding> AllShardings(const FlowOp& op, size_t i) {
     std::vector<AxisList> lists;
     for (const int t : TensorsOf(op)) {
@@ -237,7 +248,8 @@ class Search {
     return trials;
   }
 
-  // The tensor before its users, and what it is computed from before theirs.
+  // Adds trials that copy the tensor before its users, and likewise the largest operand of its producer, and
+  // so on.
   void AddSources(int tensor, const Sharding& sharding, std::vector<Trial>* trials) {
     int t = tensor;
     Sharding wanted = sharding;
@@ -267,17 +279,17 @@ class Search {
   std::vector<const FlowOp*> producer_;
   std::vector<std::vector<const FlowOp*>> users_;
   const int64_t first_step_ = program_.planner->steps();
-  absl::flat_hash_set<int> pinned_;  // What annotations ask of these is this search's.
+  absl::flat_hash_set<int> pinned_;  // Tensors that this search annotated.
   int64_t programs_ = 0;
-  int64_t trials_ = 0;  // Of which some propagate to a plan that is known, and write no program.
-  // Since the last change.
+  int64_t trials_ = 0;
+  // Trials made since the last change.
   absl::flat_hash_set<std::tuple<int, Kind, absl::InlinedVector<AxisList, 4>>> tried_;
 };
 
 }  // namespace
 
 absl::Status SearchNeighbours(const NeighbourSearch& search, ShardingPlan* plan) {
-  return Search(search, plan).Run();
+  return NeighbourSearcher(search, plan).Run();
 }
 
 }  // namespace toroid

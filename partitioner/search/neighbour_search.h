@@ -1,14 +1,19 @@
-// A better plan of shardings than propagation's, by looking one step further.
+// Improves the plan of propagation by trying other shardings of single tensors.
 //
-// Propagation and rewriting choose op by op. Where the ops of a chain or a diamond disagree, the choice that is best for
-// one may cost the next ones more. For each op around which the plan moves data, most bytes first, every tensor of it is
-// tried in the shardings that the op would give it if it were free, that each of its other tensors would, and whole: where
-// it is computed, and made so before all its users, as is what it is computed from. What follows is propagated, and the
-// program written and counted; the caller says which changes stay. Where none helps, all shardings are tried that the
-// op's tensors suggest.
-// Example, on 4 devices: h is cut by columns for tanh(h) w, but its two other users take rows. Three moves of h
-// become one of w.
-// The number of programs that are written is bounded, so that the time is linear in their size.
+// Propagation and rewriting decide each op alone. If the ops of a chain or a diamond disagree, the choice
+// that is best for one op may cost later ops more. The search visits the ops around which the plan moves
+// data, most bytes first. For each tensor of such an op it tries three kinds of sharding: the one that the
+// op would choose if the tensor were free, those that each other tensor of the op implies, and replicated.
+// The tensor's producer computes it in this sharding; or, for an operand, a copy in this sharding is made
+// before its users, or the tensors that it is computed from are copied before theirs. The change is
+// propagated, the candidate program is written, and the caller decides whether the change stays. If none
+// stays, the search tries to cut one or two dimensions of the tensor over the axis lists that cut any of
+// the op's tensors.
+//
+// The number of programs written is bounded, so that the time is linear in their size.
+//
+// Example on 4 devices: h is cut by columns for tanh(h) w, but its two other users take rows. Three moves of
+// h become one move of w.
 #ifndef TOROID_PARTITIONER_SEARCH_NEIGHBOUR_SEARCH_H_
 #define TOROID_PARTITIONER_SEARCH_NEIGHBOUR_SEARCH_H_
 
@@ -22,16 +27,17 @@
 namespace toroid {
 
 struct NeighbourSearch {
-  PreparedProgram* program = nullptr;  // What stays is asked for in its annotations.
-  std::vector<bool> fixed;             // By tensor: not to be tried.
-  // True if the program under a plan is better than the best one so far; that is then the best one.
+  PreparedProgram* program = nullptr;  // Changes that stay are added to its annotations.
+  std::vector<bool> fixed;             // By tensor: whether its sharding must not change.
+  // Writes the program under a plan. If it is better than the best one so far, it becomes the best one and
+  // the result is true.
   std::function<absl::StatusOr<bool>(const ShardingPlan& plan)> improves;
-  // Where it ends: programs written, and moves looked at to plan reshardings.
+  // Budgets: programs to write, and moves that the planner may look at to plan reshardings.
   int64_t max_programs = 0;
   int64_t max_plan_steps = 0;
 };
 
-// `plan` becomes the best one found.
+// Replaces `plan` by the best plan found.
 // Errors: those of `improves`.
 absl::Status SearchNeighbours(const NeighbourSearch& search, ShardingPlan* plan);
 

@@ -10,7 +10,7 @@ namespace toroid {
 namespace {
 
 using FactorAxesList = absl::InlinedVector<AxisList, 6>;
-// Memory counts where two ways send the same.
+// A small weight, so that memory traffic decides only between choices that send the same.
 constexpr double kMemoryWeight = 1e-3;
 
 class Enumeration {
@@ -39,7 +39,7 @@ class Enumeration {
   }
 
  private:
-  // Gives unit `i` and those behind it to factors.
+  // Assigns unit `i` and all later units to factors, in every way.
   void Place(size_t i) {
     if (i == units_.size()) {
       FactorAxesList axes(on_factor_.size());
@@ -61,7 +61,7 @@ class Enumeration {
     return tiles;
   }
 
-  // Puts the units of factor `f` and those behind it in every order.
+  // Puts the units of factor `f` and of all later factors in every order.
   void Order(size_t f, FactorAxesList* axes) {
     if (f == on_factor_.size()) {
       if (IsExpressible(mesh_, *op_.rule, *axes)) found_.push_back(*axes);
@@ -111,7 +111,7 @@ AxisUnits UnitsOf(const Mesh& mesh, const ShardingPlan& plan) {
   }
   AxisUnits units;
   for (int first = 0; first < mesh.num_axes(); ++first) {
-    if (next[first] == kUnknown) continue;  // Nothing is cut over it.
+    if (next[first] == kUnknown) continue;  // The plan does not use the axis.
     if (previous[first] >= 0 && next[previous[first]] == first) continue;
     AxisList unit = {first};
     for (int axis = first;

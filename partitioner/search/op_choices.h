@@ -1,8 +1,10 @@
-// The ways in which one op can be computed: which units of the mesh cut which of its factors.
+// Enumerates the choices of an op: which units of the mesh cut which of its factors.
 //
-// A unit is a run of mesh axes that a program always uses together, such as the named axis "x" of 8 devices. With u units and f
-// factors there are at most (f + 1)^u ways, times the orders of units that cut one factor.
-// Example: [m,k] x [k,n] over units x and y: m, k, n or nothing cut over x, the same over y, and xy or yx on one factor.
+// A unit is a run of mesh axes that a program always uses together, such as the named axis "x" of 8 devices.
+// With u units and f factors there are at most (f + 1)^u choices, times the orders of units that cut one
+// factor.
+// Example: [m,k] x [k,n] over units x and y: x cuts m, k, n or nothing, and so does y. If both cut one
+// factor, they do so in the order xy or yx.
 #ifndef TOROID_PARTITIONER_SEARCH_OP_CHOICES_H_
 #define TOROID_PARTITIONER_SEARCH_OP_CHOICES_H_
 
@@ -15,26 +17,30 @@ namespace toroid {
 
 using AxisUnits = std::vector<AxisList>;
 
-// The units of a mesh under a plan: axes that stand side by side, in one order, in all lists of axes of all its shardings.
+// The units of a mesh under a plan: the longest runs of axes that are adjacent in the same order in every
+// axis list of every sharding that uses them. Axes that the plan does not use are in no unit.
 AxisUnits UnitsOf(const Mesh& mesh, const ShardingPlan& plan);
 
-// Every axis by itself: what a program uses together might be better used apart.
+// Each axis as a unit: axes that a program uses together might be better used separately.
 AxisUnits SingleAxes(const Mesh& mesh);
 
 struct OpChoice {
   absl::InlinedVector<AxisList, 6> factor_axes;
   AxisSet used = 0;                           // Axes that cut some factor.
-  absl::InlinedVector<Sharding, 3> operands;  // Where it needs them; complete.
-  absl::InlinedVector<Sharding, 1> results;  // Where they are made; partial over the reductions that are cut.
-  double time = 0;   // Of its own exchanges, and of writing its results to memory, by the cost model.
-  double flops = 0;  // Of a contraction.
+  absl::InlinedVector<Sharding, 3> operands;  // The shardings it needs; not partial.
+  // The shardings it makes; partial over the axes of cut reductions.
+  absl::InlinedVector<Sharding, 1> results;
+  // By the cost model: of its own exchanges, of a contraction if the model prices flops, and 1/1000 of the
+  // time to write and read its results in memory.
+  double time = 0;
+  double flops = 0;  // Local flops of a contraction.
 };
 
-// One choice, made ready to be compared.
+// The choice that cuts the factors of an op over `factor_axes`.
 OpChoice ChoiceUnder(const PreparedProgram& program, const FlowOp& op,
                      absl::Span<const AxisList> factor_axes);
 
-// At most so many choices there are, orders of units apart.
+// An upper bound on the number of choices, not counting the orders of units.
 double CountChoices(const PreparedProgram& program, const FlowOp& op, const AxisUnits& units);
 
 // All choices.

@@ -1,4 +1,5 @@
-// A program as a search sees it: what happens to its values, op by op, how each op is computed now, and how it might be.
+// A program as steps for the search: each step computes an op, by its present choice or another one, or
+// delivers values.
 #ifndef TOROID_PARTITIONER_SEARCH_PROGRAM_STEPS_H_
 #define TOROID_PARTITIONER_SEARCH_PROGRAM_STEPS_H_
 
@@ -10,35 +11,38 @@
 
 namespace toroid {
 
-// A choice with its shardings as numbers of a VersionSets.
+// A choice, with its shardings as numbers of a VersionSets.
 struct NumberedChoice {
   OpChoice choice;
   absl::InlinedVector<int, 3> operands;
   absl::InlinedVector<int, 1> results;
 };
 
-// A value that has to be in one sharding, and becomes another one: at an output, a loop, an annotation, a manual region.
+// A value `from` that must have a certain sharding and becomes the value `to`: at an output, a loop, a
+// branch, an annotation or the boundary of a manual region.
 struct Delivery {
   int from = -1;
-  int wanted = -1;  // Number of a sharding; -1: as it is.
+  int wanted = -1;  // Number of the sharding that `from` must have; -1: any.
   int to = -1;
-  int made = -1;  // Number of a sharding; -1: in the versions that `from` has.
+  int made = -1;  // Number of the sharding that `to` has; -1: the versions of `from`.
 };
 
-// An op that is computed, or values that are delivered.
+// Computes an op, or delivers values.
 struct ProgramStep {
   const FlowOp* op = nullptr;
-  double times = 1;                     // How often it runs.
-  std::vector<NumberedChoice> choices;  // The first: as it is now. None: deliveries.
-  PartialOperands passed_on;            // Now.
-  // Whether the result can be made anywhere, given what operands can, or are whole.
+  double times = 1;  // The number of its executions.
+  // The present choice first. Empty: the step delivers values, or makes free ones.
+  std::vector<NumberedChoice> choices;
+  PartialOperands passed_on;  // The operands that the op takes partial at present.
+  // Whether the result is a free value (../propagation/free_values.h) if certain operands are free or
+  // replicated.
   bool may_be_free = false;
   std::vector<Delivery> deliveries;
 };
 
 class ProgramSteps {
  public:
-  // `current`: how the ops are computed so far. All references are to outlive this.
+  // `current`: the present decisions of the ops. All references must outlive this object.
   ProgramSteps(const PreparedProgram& program, const ShardingPlan& plan, const DecidedOps& current,
                AxisUnits units, VersionSets* versions);
 
@@ -48,22 +52,23 @@ class ProgramSteps {
 
   // The last step that reads a tensor; -1: none.
   int last_use(int tensor) const { return last_use_[tensor]; }
-  // The steps that read a tensor, and the one that makes it (-1: none).
+  // The steps that read a tensor, and the step that makes it (-1: none).
   const std::vector<int>& users(int tensor) const { return users_[tensor]; }
   int producer(int tensor) const { return producer_[tensor]; }
-  // The set of versions in which a tensor is there before any step.
+  // The set of versions of a tensor before any step: its sharding in the plan.
   int initial(int tensor) const { return initial_[tensor]; }
-  // Whether any device can make a tensor in any sharding.
+  // Whether a tensor is a free value (../propagation/free_values.h) under any decisions.
   bool is_free(int tensor) const { return free_[tensor]; }
 
-  // At most so many choices a step has, orders of axes apart; 1 where nothing is chosen.
+  // An upper bound on the number of choices of a step, not counting the orders of units; 1 if it has no
+  // choices.
   double CountChoices(int i) const;
-  // Adds all choices of a step behind the current one; RemoveChoices leaves that alone.
+  // Appends all choices of a step to its present one; RemoveChoices removes them again.
   void AddChoices(int i);
   void RemoveChoices(int i) { steps_[i].choices.resize(std::min<size_t>(1, steps_[i].choices.size())); }
-  // From now on the step is computed so.
+  // Makes a choice of a step its present one.
   void Decide(int i, int choice, const PartialOperands& passed_on);
-  // How all ops are computed now.
+  // The present decisions of all ops.
   DecidedOps Decisions() const;
 
  private:

@@ -1,4 +1,5 @@
-// The cost of one step of a program, and the shardings of its values after it, from those before it.
+// Computes the cost of one step of a program, and the versions of its values after the step from those before
+// it.
 #ifndef TOROID_PARTITIONER_SEARCH_STEP_COSTS_H_
 #define TOROID_PARTITIONER_SEARCH_STEP_COSTS_H_
 
@@ -10,9 +11,9 @@
 
 namespace toroid {
 
-// Tensors and numbers of their sets of versions.
+// Pairs of a tensor and the number of its set of versions.
 using SetsOfTensors = absl::InlinedVector<std::pair<int, int>, 6>;
-// The set in which a tensor is there.
+// The number of a tensor's set of versions.
 using SetOf = absl::FunctionRef<int(int tensor)>;
 
 class StepCosts {
@@ -21,27 +22,30 @@ class StepCosts {
       : graph_(*program.graph), steps_(steps), versions_(*versions) {}
 
   struct Taken {
-    double cost = 0;      // Of all executions.
-    SetsOfTensors after;  // Of all tensors that the step reads or makes; one by one in that order.
+    double cost = 0;  // The cost of all executions of the step.
+    // After the step: the sets of the tensors that it reads, then of the tensors that it makes.
+    SetsOfTensors after;
   };
-  // Computes step `i` by a choice. False if the operands cannot be brought there.
+  // Computes step `i` by one of its choices, from the sets `set_of`. False if the choice excludes
+  // `passed_on`, or if an operand cannot be brought to the sharding that the choice needs.
   bool Compute(int i, int choice, const PartialOperands& passed_on, SetOf set_of, Taken* taken);
-  // The same of a step that delivers values.
+  // The same for a step that delivers values.
   bool Deliver(int i, SetOf set_of, Taken* taken);
 
-  // Nothing, and every set of partial operands that step `i` may take as they are.
+  // The sets of operands that step `i` may take partial, without reducing them first; the empty set comes
+  // first.
   std::vector<PartialOperands> Passings(int i, SetOf set_of) const;
 
-  // The sharding in which a choice takes an operand.
+  // The number of the sharding in which a choice takes an operand.
   int Wanted(int i, int choice, size_t operand, const PartialOperands& passed_on) {
     const int wanted = steps_.step(i).choices[choice].operands[operand];
     return passed_on.Has(operand) ? WithPartial(wanted, passed_on) : wanted;
   }
 
-  int64_t count() const { return count_; }  // Steps that were asked for.
+  int64_t count() const { return count_; }  // The number of calls of Compute and Deliver.
 
  private:
-  // Whether every device can make the result in any sharding, of operands that are there in these sets.
+  // Whether the op's result is a free value if its operands have the sets `set_of`.
   bool IsFree(const FlowOp& op, SetOf set_of) const;
   bool HasPartial(int set, const Sharding& partial) const;
   int WithPartial(int sharding, const PartialOperands& passed_on);

@@ -52,7 +52,7 @@ VersionSets::Fetched VersionSets::Plan(int tensor, int set, int wanted) {
 
 bool VersionSets::MayBecome(const Sharding& from, const Sharding& to) {
   if ((to.partial & ~from.partial) != 0 || (to.partial != 0 && to.reducer != from.reducer)) return false;
-  // A value that is equal on all devices of the manual axes is a local value without a move.
+  // A value that is not cut over the manual axes of `to` becomes a local value without communication.
   return (from.manual & ~to.manual) == 0 && (from.DimAxes() & to.manual & ~from.manual) == 0;
 }
 
@@ -88,7 +88,8 @@ double VersionSets::Estimate(int tensor, const Sharding& from, const Sharding& t
   double wanted = static_cast<double>(ByteWidth(shape.element_type())), there = wanted;
   for (int d = 0; d < shape.rank(); ++d) {
     const double size = static_cast<double>(shape.dim(d));
-    // Tiles meet where their axes begin alike; along others as chance has it.
+    // Along the axes that both lists begin with, a device's source tile contains its target tile. Along the
+    // other target axes the two overlap by chance: a device has 1 / (number of their tiles) of what it wants.
     int alike = 0;
     while (alike < std::min(from.dims[d].size(), to.dims[d].size()) &&
            from.dims[d][alike] == to.dims[d][alike])
@@ -98,7 +99,7 @@ double VersionSets::Estimate(int tensor, const Sharding& from, const Sharding& t
   }
   const AxisSet summed = from.partial & ~to.partial;
   if (summed == 0) return wanted - std::min(wanted, there);
-  // A sum over the devices of these axes: scattered where they cut the result, else to all.
+  // Partial sums over axes that cut the target are reduce-scattered; those over other axes are all-reduced.
   const double scattered = static_cast<double>(mesh.Product(summed & to.DimAxes()));
   const double alike = static_cast<double>(mesh.Product(summed & ~to.DimAxes()));
   return wanted * (scattered - 1) + 2 * wanted * (alike - 1) / alike;
