@@ -32,7 +32,8 @@ Buffers::Buffers(const Computation& computation, const ArraySize* size, const Co
     std::vector<int>& leaves = leaves_[instruction->index()];
     const size_t count = instruction->shape().NumLeaves();
     const bool moves = memory != nullptr && memory->spaces->Moves(*instruction);
-    const bool names_operand = instruction->opcode() != Opcode::kParameter && !moves &&
+    const bool joins_tokens = instruction->opcode() == Opcode::kAfterAll && instruction->num_operands() > 1;
+    const bool names_operand = instruction->opcode() != Opcode::kParameter && !moves && !joins_tokens &&
                                (HasTrait(instruction->opcode(), kNoStorage) ||
                                 IsIdentityTarget(*instruction) || IsRenamed(*instruction, size));
     if (instruction->opcode() == Opcode::kTuple) {
@@ -121,6 +122,16 @@ void Buffers::ShareOperands(const Instruction& start) {
     buffers_[leaves[begin + i]].bytes = 0;  // No array lies there.
     leaves[begin + i] = operands[i];
   }
+}
+
+std::vector<bool> DonatedParameters(const Module& module) {
+  std::vector<bool> donated(module.entry()->num_parameters(), false);
+  const auto donate = [&](int64_t parameter) {
+    if (parameter >= 0 && parameter < static_cast<int64_t>(donated.size())) donated[parameter] = true;
+  };
+  for (const auto& alias : module.proto().input_output_alias().entries()) donate(alias.parameter_number());
+  for (const auto& donor : module.proto().buffer_donor().entries()) donate(donor.parameter_number());
+  return donated;
 }
 
 }  // namespace toroid

@@ -3,7 +3,7 @@
 // Every array leaf of an instruction's shape lies in a buffer. These alias the buffers of their operands:
 // tuples, get-tuple-element, bitcasts, reshapes that only add or drop unit dimensions, barriers, and custom
 // calls that are identities. The done of an asynchronous op aliases the buffers of its start. Every other
-// instruction makes new buffers. In-place updates and the reuse of free buffers depend on the order of the
+// instruction makes new buffers, after-all of several tokens among them. In-place updates and the reuse of free buffers depend on the order of the
 // instructions: see peak_memory.h.
 // Example: t = tuple(a, b), b2 = get-tuple-element(t), index=1: b2 lies in b's buffer.
 #ifndef TOROID_HLO_ANALYSIS_BUFFERS_H_
@@ -45,6 +45,8 @@ class Buffers {
   absl::Span<const int> Of(const Instruction& instruction) const { return leaves_[instruction.index()]; }
   int size() const { return static_cast<int>(buffers_.size()); }
   const Buffer& operator[](int number) const { return buffers_[number]; }
+  // Says that no array lies in the buffer.
+  void Drop(int number) { buffers_[number].bytes = 0; }
 
  private:
   void Make(const Instruction& instruction, const Shape& shape);
@@ -58,6 +60,9 @@ class Buffers {
   std::vector<Buffer> buffers_;
   std::vector<std::vector<int>> leaves_;  // By instruction.
 };
+
+// By number: parameters of the entry whose memory the program may reuse (input_output_alias, buffer_donor).
+std::vector<bool> DonatedParameters(const Module& module);
 
 }  // namespace toroid
 
