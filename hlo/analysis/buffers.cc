@@ -1,6 +1,7 @@
 #include "hlo/analysis/buffers.h"
 
 #include <algorithm>
+#include <set>
 
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/ir/unit_dims.h"
@@ -15,6 +16,11 @@ size_t BeginOf(const Shape& tuple, int64_t element) {
   return begin;
 }
 
+void AddLeaves(const Shape& shape, std::vector<const Shape*>* leaves) {
+  if (!shape.IsTuple()) return leaves->push_back(&shape);
+  for (const Shape& element : shape.tuple_shapes()) AddLeaves(element, leaves);
+}
+
 // A reshape that adds and drops dimensions of one element.
 bool IsRenamed(const Instruction& op, const ArraySize* size) {
   if (op.opcode() != Opcode::kReshape) return false;
@@ -26,7 +32,8 @@ bool IsRenamed(const Instruction& op, const ArraySize* size) {
 
 }  // namespace
 
-Buffers::Buffers(const Computation& computation, const ArraySize* size, const CountedMemory* memory)
+Buffers::Buffers(const Computation& computation, const ArraySize* size, const CountedMemory* memory,
+                 const std::vector<ResultPlaces>* bodies)
     : size_(size), memory_(memory), leaves_(computation.size()) {
   for (const auto& instruction : computation.instructions()) {
     std::vector<int>& leaves = leaves_[instruction->index()];
@@ -59,6 +66,7 @@ Buffers::Buffers(const Computation& computation, const ArraySize* size, const Co
     leaves.clear();
     Make(*instruction, instruction->shape());
     ShareOperands(*instruction);
+    if (bodies != nullptr) ShareUnchanged(*instruction, *bodies);
   }
 }
 
@@ -124,6 +132,26 @@ void Buffers::ShareOperands(const Instruction& start) {
   }
 }
 
+void Buffers::ShareUnchanged(const Instruction& op, const std::vector<ResultPlaces>& bodies) {
+  if ((op.opcode() != Opcode::kWhile && op.opcode() != Opcode::kCall) || op.called().empty()) return;
+  const size_t body = op.called(0)->index();  // A loop's body comes before its condition.
+  if (body >= bodies.size()) return;
+  std::vector<int> operands;
+  for (const Instruction* operand : op.operands()) {
+    const auto& own = leaves_[operand->index()];
+    operands.insert(operands.end(), own.begin(), own.end());
+  }
+  std::vector<int>& leaves = leaves_[op.index()];
+  for (size_t leaf = 0; leaf < leaves.size() && leaf < bodies[body].size(); ++leaf) {
+    const ResultPlace& place = bodies[body][leaf];
+    if (!place.is_argument || place.argument >= static_cast<int>(operands.size())) continue;
+    // In a loop a leaf that moves to another one changes that one.
+    if (op.opcode() == Opcode::kWhile && place.argument != static_cast<int>(leaf)) continue;
+    buffers_[leaves[leaf]].bytes = 0;  // No array lies there.
+    leaves[leaf] = operands[place.argument];
+  }
+}
+
 std::vector<bool> DonatedParameters(const Module& module) {
   std::vector<bool> donated(module.entry()->num_parameters(), false);
   const auto donate = [&](int64_t parameter) {
@@ -132,6 +160,41 @@ std::vector<bool> DonatedParameters(const Module& module) {
   for (const auto& alias : module.proto().input_output_alias().entries()) donate(alias.parameter_number());
   for (const auto& donor : module.proto().buffer_donor().entries()) donate(donor.parameter_number());
   return donated;
+}
+
+std::vector<bool> ResultsInDonatedArguments(const Module& module) {
+  const Computation& entry = *module.entry();
+  std::vector<const Shape*> results;
+  std::vector<bool> in_argument;
+  if (entry.root() == nullptr) return in_argument;
+  AddLeaves(entry.root()->shape(), &results);
+  in_argument.assign(results.size(), false);
+  for (const auto& alias : module.proto().input_output_alias().entries()) {
+    const Shape* shape = &entry.root()->shape();
+    int64_t leaf = 0;
+    for (const int64_t element : alias.output_shape_index()) {
+      if (!shape->IsTuple() || element < 0 || element >= static_cast<int64_t>(shape->tuple_shapes().size()))
+        break;
+      leaf += static_cast<int64_t>(BeginOf(*shape, element));
+      shape = &shape->tuple_shape(element);
+    }
+    if (!shape->IsTuple() && leaf < static_cast<int64_t>(results.size())) in_argument[leaf] = true;
+  }
+  std::multiset<int64_t> donors;  // Bytes.
+  for (const auto& donor : module.proto().buffer_donor().entries()) {
+    const int64_t p = donor.parameter_number();
+    if (p >= 0 && p < entry.num_parameters() && entry.parameter(p)->shape().IsArray()) {
+      donors.insert(entry.parameter(p)->shape().ByteSize());
+    }
+  }
+  for (size_t leaf = 0; leaf < results.size(); ++leaf) {
+    if (in_argument[leaf] || !results[leaf]->IsArray()) continue;
+    const auto donor = donors.find(results[leaf]->ByteSize());
+    if (donor == donors.end()) continue;
+    donors.erase(donor);
+    in_argument[leaf] = true;
+  }
+  return in_argument;
 }
 
 }  // namespace toroid

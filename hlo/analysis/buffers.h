@@ -34,12 +34,21 @@ struct CountedMemory {
   bool host = false;
 };
 
+// Where a computation writes a leaf of its result.
+struct ResultPlace {
+  // The leaf of its arguments, counted over all of them from left to right, in whose place it lies; -1: in none.
+  int argument = -1;
+  bool is_argument = false;  // It is that leaf, unchanged.
+};
+using ResultPlaces = std::vector<ResultPlace>;  // By leaf.
+
 class Buffers {
  public:
   // Arrays are dense unless `size` is given (for example, with padding to tiles). Without `memory` all arrays count, and a
   // move between host and device is an alias.
+  // With `bodies`, by index, of the computations before this one, what a loop or call hands on unchanged is an alias too.
   explicit Buffers(const Computation& computation, const ArraySize* size = nullptr,
-                   const CountedMemory* memory = nullptr);
+                   const CountedMemory* memory = nullptr, const std::vector<ResultPlaces>* bodies = nullptr);
 
   // Numbers of the buffers of an instruction's leaves, left to right.
   absl::Span<const int> Of(const Instruction& instruction) const { return leaves_[instruction.index()]; }
@@ -47,6 +56,11 @@ class Buffers {
   const Buffer& operator[](int number) const { return buffers_[number]; }
   // Says that no array lies in the buffer.
   void Drop(int number) { buffers_[number].bytes = 0; }
+  // A further buffer, without bytes, that no leaf lies in: it stands for `maker` having run.
+  int AddToken(const Instruction& maker) {
+    buffers_.push_back({&maker, 0, 0});
+    return size() - 1;
+  }
 
  private:
   void Make(const Instruction& instruction, const Shape& shape);
@@ -54,6 +68,8 @@ class Buffers {
   std::vector<int> LeavesAwaited(const Instruction& done) const;
   // Makes those leaves of a start that are its operands alias them.
   void ShareOperands(const Instruction& start);
+  // Makes those leaves of a loop or call that its body hands on unchanged alias them.
+  void ShareUnchanged(const Instruction& op, const std::vector<ResultPlaces>& bodies);
 
   const ArraySize* size_;
   const CountedMemory* memory_;
@@ -63,6 +79,9 @@ class Buffers {
 
 // By number: parameters of the entry whose memory the program may reuse (input_output_alias, buffer_donor).
 std::vector<bool> DonatedParameters(const Module& module);
+// By leaf of the entry's result: is written to the memory of a donated argument: the one that input_output_alias names, or
+// else a donor (buffer_donor) of its size that no other result takes.
+std::vector<bool> ResultsInDonatedArguments(const Module& module);
 
 }  // namespace toroid
 

@@ -68,10 +68,10 @@ bool CanBeMadeWhereRead(const Instruction& op) {
 class Builder {
  public:
   Builder(const Computation& computation, const ArraySize* size, const CountedMemory& memory,
-          const std::vector<ResultPlaces>& result_places)
+          const std::vector<ResultPlaces>& result_places, bool fuse)
       : computation_(computation),
         result_places_(result_places),
-        made_{Buffers(computation, size, &memory), {}} {}
+        made_{Buffers(computation, size, &memory, fuse ? &result_places : nullptr), {}} {}
 
   MemorySteps AsWritten() && {
     for (const auto& op : computation_.instructions()) {
@@ -96,8 +96,17 @@ class Builder {
   MemorySteps AsFused() && {
     FindReaders();
     inside_.resize(buffers().size());
+    guards_.resize(computation_.size());
     for (const auto& op : computation_.instructions()) {
-      if (op->opcode() == Opcode::kParameter || !MakesBuffers(*op)) continue;
+      if (op->opcode() == Opcode::kParameter) continue;
+      if (op->opcode() == Opcode::kOptimizationBarrier) {
+        AddBarrier(*op);
+        continue;
+      }
+      if (!MakesBuffers(*op)) {
+        FindGuards(*op);
+        continue;
+      }
       Inside inside = InsideOf(*op);
       const int result = buffers().Of(*op)[0];
       if (IsMadeWhereRead(*op, inside)) {
@@ -130,6 +139,25 @@ class Builder {
     bool has_product = false;
     bool is_made_where_read = false;
   };
+
+  // Behind a barrier nothing is read before all that goes through it is there: a step without results.
+  void AddBarrier(const Instruction& op) {
+    MemoryStep step = {&op, {}, {}};
+    for (const Read& read : InsideOf(op).reads) step.reads.push_back(read.buffer);
+    made_.steps.push_back(std::move(step));
+    guards_[op.index()] = {made_.buffers.AddToken(op)};
+    inside_.emplace_back();
+  }
+  // A name of an array behind a barrier stands behind that barrier, too.
+  void FindGuards(const Instruction& op) {
+    std::vector<int>& guards = guards_[op.index()];
+    for (const Instruction* operand : op.operands()) {
+      const auto& own = guards_[operand->index()];
+      guards.insert(guards.end(), own.begin(), own.end());
+    }
+    std::sort(guards.begin(), guards.end());
+    guards.erase(std::unique(guards.begin(), guards.end()), guards.end());
+  }
 
   const Buffers& buffers() const { return made_.buffers; }
   bool MakesBuffers(const Instruction& op) const {
@@ -177,7 +205,7 @@ class Builder {
       if (branches && static_cast<int>(body) + 1 >= op.num_operands()) return -1;
       const std::vector<int> arguments =
           LeavesOf(branches ? op.operands().subspan(body + 1, 1) : op.operands());
-      const int argument = result_places_[computation][leaf];
+      const int argument = result_places_[computation][leaf].argument;
       if (argument < 0 || argument >= static_cast<int>(arguments.size())) return -1;
       if (body > 0 && place != arguments[argument]) return -1;
       place = arguments[argument];
@@ -211,6 +239,7 @@ class Builder {
     inside.has_product = IsProduct(op.opcode());
     const bool elementwise = IsElementwise(op.opcode());
     for (const Instruction* operand : op.operands()) {
+      for (const int guard : guards_[operand->index()]) Add({guard, false}, &inside);
       const bool same_place = elementwise && operand->shape().IsArray() && op.shape().IsArray() &&
                               operand->shape().dims() == op.shape().dims();
       for (const int b : buffers().Of(*operand)) {
@@ -229,7 +258,8 @@ class Builder {
   }
 
   void Add(const Read& read, Inside* inside) {
-    position_of_.resize(buffers().size(), -1);
+    if (position_of_.size() < static_cast<size_t>(buffers().size()))
+      position_of_.resize(buffers().size(), -1);
     int& position = position_of_[read.buffer];
     if (position >= 0) {
       inside->reads[position].in_place &= read.in_place;
@@ -247,7 +277,8 @@ class Builder {
       // An epilogue: one product for each group.
       if (reader == nullptr || !(IsProduct(op.opcode()) || CanBeMadeWhereRead(op))) return false;
       return IsElementwise(reader->opcode()) && reader->shape().IsArray() &&
-             reader->shape().dims() == op.shape().dims() && inside.reads.size() <= kArraysOfFused &&
+             reader->shape().dims() == op.shape().dims() &&
+             reader->shape().ByteSize() <= op.shape().ByteSize() && inside.reads.size() <= kArraysOfFused &&
              !OtherOperandHasProduct(*reader, own[0]);
     }
     if (!CanBeMadeWhereRead(op)) return false;
@@ -271,19 +302,20 @@ class Builder {
   std::vector<const Instruction*> only_reader_;  // By buffer: the last of them.
   std::vector<bool> needs_array_;                // By buffer: a reader needs it in memory.
   std::vector<Inside> inside_;                   // By buffer that is made where it is read.
-  std::vector<int> position_of_;                 // By buffer: place among the reads being collected; -1.
+  std::vector<std::vector<int>> guards_;  // By instruction that makes no array: tokens of barriers before it.
+  std::vector<int> position_of_;          // By buffer: place among the reads being collected; -1.
 };
 
 }  // namespace
 
 MemorySteps StepsAsWritten(const Computation& computation, const ArraySize* size, const CountedMemory& memory,
                            const std::vector<ResultPlaces>& result_places) {
-  return Builder(computation, size, memory, result_places).AsWritten();
+  return Builder(computation, size, memory, result_places, /*fuse=*/false).AsWritten();
 }
 
 MemorySteps StepsAsFused(const Computation& computation, const ArraySize* size, const CountedMemory& memory,
                          const std::vector<ResultPlaces>& result_places) {
-  return Builder(computation, size, memory, result_places).AsFused();
+  return Builder(computation, size, memory, result_places, /*fuse=*/true).AsFused();
 }
 
 }  // namespace toroid

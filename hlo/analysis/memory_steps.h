@@ -6,7 +6,7 @@
 //
 // A value is made where it is read if all its consumers can do so and
 //   - it is elementwise, or only moves elements (broadcast, slice, transpose, ..), and is made of few arrays by few ops; or
-//   - it is a product or a convolution whose one consumer is elementwise of the same size: its epilogue.
+//   - it is a product or a convolution whose one consumer is elementwise, of the same size and no wider: its epilogue.
 // Collectives, calls, loops, custom calls, sorts, the entry's results and what is updated in place need arrays in memory.
 // Example: s = f32[] maximum(a, b), t = f32[1000] broadcast(s), ROOT r = f32[1000] subtract(x, t): one step, r, which
 // reads x, a and b.
@@ -21,10 +21,6 @@
 #include "hlo/ir/module.h"
 
 namespace toroid {
-
-// By leaf of a computation's result: the leaf of its arguments, counted over all of them from left to right, in whose place
-// the result is written; -1 if it has a place of its own.
-using ResultPlaces = std::vector<int>;
 
 struct MemoryStep {
   const Instruction* op = nullptr;

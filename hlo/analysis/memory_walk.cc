@@ -14,16 +14,18 @@ void Less(int64_t bytes, int64_t* sum) { *sum = std::max<int64_t>(0, *sum - byte
 
 MemoryWalk::MemoryWalk(const Computation& computation, const MemorySteps& steps,
                        const std::vector<int>& order, const std::vector<int64_t>& peaks,
-                       const BufferKind& kind)
+                       const std::vector<bool>& reserved, const BufferKind& kind)
     : computation_(computation),
       steps_(steps),
       order_(order),
       peaks_(peaks),
+      reserved_(reserved),
       held_(buffers().size(), 0),
       passed_from_(buffers().size(), -1),
       kind_(buffers().size(), 0),
       during_(computation.size()) {
   FindLastUses();
+  FindValuesInReserved();
   for (int b = 0; kind != nullptr && b < buffers().size(); ++b) kind_[b] = kind(buffers()[b]);
 }
 
@@ -55,6 +57,22 @@ void MemoryWalk::FindLastUses() {
   }
 }
 
+void MemoryWalk::FindValuesInReserved() {
+  in_reserved_.assign(buffers().size(), false);
+  if (reserved_.empty()) return;
+  std::vector<bool> has_place(buffers().size(), false);
+  for (int i = static_cast<int>(order_.size()) - 1; i >= 0; --i) {
+    for (const auto& [from, to] : steps_.steps[order_[i]].places) {
+      if (!(reserved_[to] || in_reserved_[to]) || has_place[to] || reserved_[from] || in_reserved_[from])
+        continue;
+      if (buffers()[from].maker->opcode() == Opcode::kParameter || !Dies(from, i)) continue;
+      if (buffers()[from].bytes != buffers()[to].bytes) continue;
+      in_reserved_[from] = true;
+      has_place[to] = true;
+    }
+  }
+}
+
 void MemoryWalk::Run(const Instruction* stop, bool inside) {
   const int n = static_cast<int>(order_.size());
   for (const Instruction* parameter : computation_.parameters()) {
@@ -67,11 +85,17 @@ void MemoryWalk::Run(const Instruction* stop, bool inside) {
   }
   for (const int b : made_) Move(b, &now_.passes, &now_.stays);
   made_.clear();
+  for (int b = 0; b < buffers().size(); ++b) {
+    if (!IsReserved(b)) continue;
+    held_[b] = buffers()[b].bytes;
+    now_.bytes = SaturatingAdd(now_.bytes, held_[b]);
+  }
   for (int i = 0; i < n; ++i) {
     const MemoryStep& step = steps_.steps[order_[i]];
     const Instruction& op = *step.op;
     stopped_at_ = i;
-    for (const int b : last_used[i]) Move(b, &now_.stays, &now_.passes);
+    for (const int b : last_used[i])
+      if (!IsReserved(b)) Move(b, &now_.stays, &now_.passes);
     if (op.opcode() == Opcode::kParameter) {
       Raise(0, &op);  // Parameters are held from the start.
     } else {
@@ -83,7 +107,9 @@ void MemoryWalk::Run(const Instruction* stop, bool inside) {
       Raise(body_makes_results ? 0 : PeakOfCallees(op), &op);
     }
     if (&op == stop) return;
-    for (const int b : last_used[i]) Free(b);
+    for (const int b : last_used[i]) {
+      if (!IsReserved(b)) Free(b);
+    }
     for (const int b : made_) Move(b, &now_.passes, &now_.stays);
     made_.clear();
   }
@@ -98,8 +124,9 @@ ResultPlaces MemoryWalk::result_places() const {
     for (const int b : buffers().Of(*parameter)) argument[b] = leaf++;
   }
   for (int b : buffers().Of(*computation_.root())) {
+    const bool is_argument = argument[b] >= 0;
     while (passed_from_[b] >= 0) b = passed_from_[b];
-    places.push_back(argument[b]);
+    places.push_back({argument[b], is_argument});
   }
   return places;
 }
@@ -120,7 +147,9 @@ const Computation* MemoryWalk::Largest(const Instruction& instruction) const {
 }
 
 bool MemoryWalk::PassOn(int from, int to, int at) {
-  if (passed_from_[to] >= 0 || !Dies(from, at) || buffers()[from].bytes != buffers()[to].bytes) return false;
+  if (passed_from_[to] >= 0 || IsReserved(from) || IsReserved(to) || !Dies(from, at) ||
+      buffers()[from].bytes != buffers()[to].bytes)
+    return false;
   held_[to] = held_[from];
   Less(held_[from], &now_.passes[kind_[from]]);
   now_.passes[kind_[to]] = SaturatingAdd(now_.passes[kind_[to]], held_[to]);
@@ -133,8 +162,8 @@ bool MemoryWalk::PassOn(int from, int to, int at) {
 
 void MemoryWalk::Take(const Instruction& instruction) {
   for (const int b : buffers().Of(instruction)) {
-    if (buffers()[b].maker != &instruction || passed_from_[b] >= 0) continue;
-    held_[b] = buffers()[b].bytes;
+    if (buffers()[b].maker != &instruction || passed_from_[b] >= 0 || IsReserved(b)) continue;
+    held_[b] = in_reserved_[b] ? 0 : buffers()[b].bytes;
     now_.bytes = SaturatingAdd(now_.bytes, held_[b]);
     now_.passes[kind_[b]] = SaturatingAdd(now_.passes[kind_[b]], held_[b]);
     made_.push_back(b);

@@ -41,9 +41,11 @@ struct HeldMemory {
 class MemoryWalk {
  public:
   // `order`: positions in `steps.steps`. `peaks`: by index, in bytes, of the computations before this one, its callees among
-  // them. `kind`: see MemoryWhileRunning.
+  // them. `reserved`: by buffer, lies in memory of its own from beginning to end, which values that it takes the place of may
+  // use before; empty: none does. `kind`: see MemoryWhileRunning.
   MemoryWalk(const Computation& computation, const MemorySteps& steps, const std::vector<int>& order,
-             const std::vector<int64_t>& peaks, const BufferKind& kind = nullptr);
+             const std::vector<int64_t>& peaks, const std::vector<bool>& reserved = {},
+             const BufferKind& kind = nullptr);
 
   // Runs to the end; sets peak(), at(), is_inside() and result_places().
   void Run() { Run(nullptr, false); }
@@ -69,6 +71,9 @@ class MemoryWalk {
   void FindLastUses();
   // Does not belong to the caller, and is read at step `at` for the last time.
   bool Dies(int buffer, int at) const { return until_[buffer] == at && !stays_[buffer]; }
+  bool IsReserved(int buffer) const { return !reserved_.empty() && reserved_[buffer]; }
+  // Marks values in whose places reserved buffers are written: they lie there too.
+  void FindValuesInReserved();
   bool PassOn(int from, int to, int at);
   // Allocates the buffers that an instruction makes, except those that took an operand's place.
   void Take(const Instruction& instruction);
@@ -81,8 +86,10 @@ class MemoryWalk {
   const MemorySteps& steps_;
   const std::vector<int>& order_;
   const std::vector<int64_t>& peaks_;
-  std::vector<int64_t> held_;     // By buffer: bytes.
-  std::vector<int> passed_from_;  // By buffer: the one whose place it took; -1.
+  const std::vector<bool> reserved_;
+  std::vector<bool> in_reserved_;  // By buffer: has no memory besides that of a reserved one.
+  std::vector<int64_t> held_;      // By buffer: bytes.
+  std::vector<int> passed_from_;   // By buffer: the one whose place it took; -1.
   std::vector<int> until_;  // By buffer: place in the order of its last reader; their number for results; -1.
   std::vector<bool> stays_;  // By buffer: belongs to the caller, which frees it.
   std::vector<int> kind_;    // By buffer.

@@ -15,6 +15,7 @@ namespace {
 struct Ordered {
   MemorySteps steps;
   std::vector<int> order;
+  std::vector<bool> reserved;  // See MemoryWalk.
 };
 
 // What is known of the computations so far, by index.
@@ -34,19 +35,33 @@ struct Peaks {
 
 Ordered AsWritten(const Computation& computation, const ArraySize* size, const CountedMemory& memory,
                   const Peaks& peaks) {
-  Ordered ordered = {StepsAsWritten(computation, size, memory, peaks.places), {}};
+  Ordered ordered = {StepsAsWritten(computation, size, memory, peaks.places), {}, {}};
   ordered.order.resize(ordered.steps.steps.size());
   std::iota(ordered.order.begin(), ordered.order.end(), 0);
   return ordered;
 }
 
+// By buffer: holds results of the program that no donated argument makes room for. A compiler gives these memory of their own.
+std::vector<bool> ReservedForResults(const Computation& computation, const Buffers& buffers) {
+  std::vector<bool> reserved(buffers.size(), false);
+  if (&computation != computation.module()->entry() || computation.root() == nullptr) return reserved;
+  const std::vector<bool> has_room = ResultsInDonatedArguments(*computation.module());
+  const auto results = buffers.Of(*computation.root());
+  for (size_t leaf = 0; leaf < results.size(); ++leaf) reserved[results[leaf]] = !has_room[leaf];
+  for (const Instruction* parameter : computation.parameters()) {
+    for (const int b : buffers.Of(*parameter)) reserved[b] = false;
+  }
+  return reserved;
+}
+
 // The order with the lowest peak; of equals the first.
 Ordered AsCompiled(const Computation& computation, const ArraySize* size, const CountedMemory& memory,
                    const Peaks& peaks) {
-  Ordered best = {StepsAsFused(computation, size, memory, peaks.places), {}};
+  Ordered best = {StepsAsFused(computation, size, memory, peaks.places), {}, {}};
+  best.reserved = ReservedForResults(computation, best.steps.buffers);
   int64_t lowest = -1;
   for (std::vector<int>& order : OrdersForMemory(computation, best.steps, peaks.bytes)) {
-    MemoryWalk walk(computation, best.steps, order, peaks.bytes);
+    MemoryWalk walk(computation, best.steps, order, peaks.bytes, best.reserved);
     walk.Run();
     if (lowest >= 0 && walk.peak() >= lowest) continue;
     lowest = walk.peak();
@@ -61,7 +76,8 @@ PeakMemory PeakOf(const Module& module, const ArraySize* size, const CountedMemo
   for (const auto& computation : module.computations()) {
     ordered.push_back(compiled ? AsCompiled(*computation, size, memory, peaks)
                                : AsWritten(*computation, size, memory, peaks));
-    MemoryWalk walk(*computation, ordered.back().steps, ordered.back().order, peaks.bytes);
+    MemoryWalk walk(*computation, ordered.back().steps, ordered.back().order, peaks.bytes,
+                    ordered.back().reserved);
     walk.Run();
     peaks.Add(walk);
   }
@@ -73,7 +89,8 @@ PeakMemory PeakOf(const Module& module, const ArraySize* size, const CountedMemo
   while (computation != nullptr && peaks.at[computation->index()] != nullptr) {
     const int index = computation->index();
     peak.at = peaks.at[index];
-    MemoryWalk walk(*computation, ordered[index].steps, ordered[index].order, peaks.bytes);
+    MemoryWalk walk(*computation, ordered[index].steps, ordered[index].order, peaks.bytes,
+                    ordered[index].reserved);
     walk.Run(peak.at, peaks.inside[index]);
     walk.AppendHeld(&peak.live);
     computation = peaks.inside[index] ? walk.Largest(*peak.at) : nullptr;
@@ -110,7 +127,7 @@ std::vector<HeldMemory> MemoryWhileRunning(const Module& module, const ArraySize
   for (const auto& computation : module.computations()) {
     const bool is_entry = computation.get() == module.entry();
     const Ordered ordered = AsWritten(*computation, size, memory, peaks);
-    MemoryWalk walk(*computation, ordered.steps, ordered.order, peaks.bytes, is_entry ? kind : nullptr);
+    MemoryWalk walk(*computation, ordered.steps, ordered.order, peaks.bytes, {}, is_entry ? kind : nullptr);
     walk.Run();
     peaks.Add(walk);
     if (is_entry) during = walk.TakeDuring();

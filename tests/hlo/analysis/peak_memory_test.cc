@@ -219,11 +219,11 @@ TEST(CompiledPeakMemoryTest, WhatIsExchangedLiesInMemory) {
                            "ROOT z = f32[4000] negate(g)",
                            sum),
             6)
-      << "x, y and g; z takes g's place";
+      << "x, y, and g in the memory of z";
   EXPECT_EQ(CompiledArrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) "
                            "ROOT g = f32[1000] all-reduce(y), replica_groups={{0,1}}, to_apply=sum",
-                           sum),
-            2)
+                           sum, ", input_output_alias={ {}: (0, {}, may-alias) }"),
+            1)
       << "an all-reduce is in place";
 }
 
@@ -236,7 +236,18 @@ TEST(CompiledPeakMemoryTest, AProductWritesItsEpilogue) {
   // Both need the product.
   EXPECT_EQ(CompiledArrays(product + "c = f32[1000,1000] sine(p) n = f32[1000,1000] negate(p) "
                                      "ROOT t = (f32[1000,1000], f32[1000,1000]) tuple(c, n)"),
-            2020);
+            2020)
+      << "p lies in the memory of n";
+  // A wider epilogue is made where it is read.
+  EXPECT_EQ(
+      CompiledArrays("a = bf16[1000,10] parameter(0) b = bf16[10,1000] parameter(1) "
+                     "p = bf16[1000,1000] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} "
+                     "c = f32[1000,1000] convert(p) z = f32[] constant(0) "
+                     "r = f32[1000] reduce(c, z), dimensions={1}, to_apply=sum "
+                     "d = f32[1000,1000] broadcast(r), dimensions={0} e = f32[1000,1000] subtract(c, d) "
+                     "ROOT s = f32[1000] reduce(e, z), dimensions={0}, to_apply=sum",
+                     "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }"),
+      10 + 500 + 2);
 }
 
 TEST(CompiledPeakMemoryTest, ADonatedArrayIsChangedInPlaceBeforeAndAfterALoopThatReadsIt) {
@@ -320,6 +331,48 @@ less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, 
 sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) })";
   EXPECT_EQ(Arrays(body, others), 9);
   EXPECT_EQ(CompiledArrays(body, others), 2) << "x and one that is sorted";
+}
+
+TEST(CompiledPeakMemoryTest, LoopsShareWhatTheyHandOnUnchanged) {
+  // The argument stays, and is read by the loop where it lies.
+  EXPECT_EQ(
+      CompiledArrays("x = f32[1000] parameter(0) z = s32[] constant(0) t = (s32[], f32[1000]) tuple(z, x) "
+                     "w = (s32[], f32[1000]) while(t), condition=condition, body=body "
+                     "ROOT r = s32[] get-tuple-element(w), index=0",
+                     R"(
+sum { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }
+body {
+  s = (s32[], f32[1000]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[1000] get-tuple-element(s), index=1
+  c = s32[1000] convert(x)
+  z = s32[] constant(0)
+  d = s32[] reduce(c, z), dimensions={0}, to_apply=sum
+  j = s32[] add(i, d)
+  ROOT t = (s32[], f32[1000]) tuple(j, x)
+}
+condition {
+  s = (s32[], f32[1000]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(7)
+  ROOT c = pred[] compare(i, n), direction=LT
+})"),
+      1);
+}
+
+TEST(CompiledPeakMemoryTest, NothingRunsBeforeTheBarrierItStandsBehind) {
+  // What is sorted for c could be made at once, if it did not wait for b; two arrays would then lie beside each other.
+  EXPECT_EQ(
+      CompiledArrays(
+          "x = f32[1000] parameter(0) a = f32[1000] sort(x), dimensions={0}, to_apply=less "
+          "p = (f32[1000], f32[1000]) tuple(a, x) q = (f32[1000], f32[1000]) opt-barrier(p) "
+          "y = f32[1000] get-tuple-element(q), index=1 n = f32[1000] negate(y) "
+          "c = f32[1000] sort(n), dimensions={0}, to_apply=less z = f32[1] slice(c), slice={[0:1]} "
+          "b = f32[1000] get-tuple-element(q), index=0 w = f32[1] slice(b), slice={[0:1]} "
+          "ROOT t = (f32[1], f32[1]) tuple(w, z)",
+          "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }"),
+      3)
+      << "x, a, and n: c is sorted behind the barrier, to which a is read";
 }
 
 // Each step once, behind all steps that make what it reads.
