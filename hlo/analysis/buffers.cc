@@ -1,7 +1,7 @@
 #include "hlo/analysis/buffers.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/ir/unit_dims.h"
@@ -162,13 +162,14 @@ std::vector<bool> DonatedParameters(const Module& module) {
   return donated;
 }
 
-std::vector<bool> ResultsInDonatedArguments(const Module& module) {
+ReusedArguments FindReusedArguments(const Module& module) {
   const Computation& entry = *module.entry();
+  ReusedArguments reused = {{}, std::vector<bool>(entry.num_parameters(), false)};
   std::vector<const Shape*> results;
-  std::vector<bool> in_argument;
-  if (entry.root() == nullptr) return in_argument;
+  if (entry.root() == nullptr) return reused;
   AddLeaves(entry.root()->shape(), &results);
-  in_argument.assign(results.size(), false);
+  reused.by_result.assign(results.size(), false);
+  const auto is_parameter = [&](int64_t p) { return p >= 0 && p < entry.num_parameters(); };
   for (const auto& alias : module.proto().input_output_alias().entries()) {
     const Shape* shape = &entry.root()->shape();
     int64_t leaf = 0;
@@ -178,23 +179,27 @@ std::vector<bool> ResultsInDonatedArguments(const Module& module) {
       leaf += static_cast<int64_t>(BeginOf(*shape, element));
       shape = &shape->tuple_shape(element);
     }
-    if (!shape->IsTuple() && leaf < static_cast<int64_t>(results.size())) in_argument[leaf] = true;
+    if (shape->IsTuple() || !is_parameter(alias.parameter_number())) continue;
+    reused.by_result[leaf] = true;
+    reused.by_parameter[alias.parameter_number()] = true;
   }
-  std::multiset<int64_t> donors;  // Bytes.
+  std::multimap<int64_t, int64_t> donors;  // Numbers of parameters by bytes.
   for (const auto& donor : module.proto().buffer_donor().entries()) {
     const int64_t p = donor.parameter_number();
-    if (p >= 0 && p < entry.num_parameters() && entry.parameter(p)->shape().IsArray()) {
-      donors.insert(entry.parameter(p)->shape().ByteSize());
-    }
+    if (!is_parameter(p) || reused.by_parameter[p]) continue;
+    std::vector<const Shape*> leaves;
+    AddLeaves(entry.parameter(p)->shape(), &leaves);
+    for (const Shape* leaf : leaves) donors.insert({leaf->ByteSize(), p});
   }
   for (size_t leaf = 0; leaf < results.size(); ++leaf) {
-    if (in_argument[leaf] || !results[leaf]->IsArray()) continue;
+    if (reused.by_result[leaf] || !results[leaf]->IsArray()) continue;
     const auto donor = donors.find(results[leaf]->ByteSize());
     if (donor == donors.end()) continue;
+    reused.by_result[leaf] = true;
+    reused.by_parameter[donor->second] = true;
     donors.erase(donor);
-    in_argument[leaf] = true;
   }
-  return in_argument;
+  return reused;
 }
 
 }  // namespace toroid

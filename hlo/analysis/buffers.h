@@ -79,9 +79,13 @@ class Buffers {
 
 // By number: parameters of the entry whose memory the program may reuse (input_output_alias, buffer_donor).
 std::vector<bool> DonatedParameters(const Module& module);
-// By leaf of the entry's result: is written to the memory of a donated argument: the one that input_output_alias names, or
-// else a donor (buffer_donor) of its size that no other result takes.
-std::vector<bool> ResultsInDonatedArguments(const Module& module);
+// Results that a compiler writes to the memory of donated arguments: those that input_output_alias names; the others in the
+// memory of a donor (buffer_donor) of their size that no other result takes. Donors that no result takes stay as they are.
+struct ReusedArguments {
+  std::vector<bool> by_result;     // By leaf of the entry's result: lies in an argument's memory.
+  std::vector<bool> by_parameter;  // By number: the memory of one of its leaves is reused.
+};
+ReusedArguments FindReusedArguments(const Module& module);
 
 }  // namespace toroid
 

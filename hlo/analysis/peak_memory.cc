@@ -41,15 +41,16 @@ Ordered AsWritten(const Computation& computation, const ArraySize* size, const C
   return ordered;
 }
 
-// By buffer: holds results of the program that no donated argument makes room for. A compiler gives these memory of their own.
-std::vector<bool> ReservedForResults(const Computation& computation, const Buffers& buffers) {
+// By buffer of the entry: lies in memory of its own from beginning to end. Results do that no donated argument makes room
+// for, and arguments that make no room. Empty for other computations, whose callers hold both.
+std::vector<bool> Reserved(const Computation& computation, const Buffers& buffers) {
+  if (&computation != computation.module()->entry() || computation.root() == nullptr) return {};
   std::vector<bool> reserved(buffers.size(), false);
-  if (&computation != computation.module()->entry() || computation.root() == nullptr) return reserved;
-  const std::vector<bool> has_room = ResultsInDonatedArguments(*computation.module());
+  const ReusedArguments reused = FindReusedArguments(*computation.module());
   const auto results = buffers.Of(*computation.root());
-  for (size_t leaf = 0; leaf < results.size(); ++leaf) reserved[results[leaf]] = !has_room[leaf];
-  for (const Instruction* parameter : computation.parameters()) {
-    for (const int b : buffers.Of(*parameter)) reserved[b] = false;
+  for (size_t leaf = 0; leaf < results.size(); ++leaf) reserved[results[leaf]] = !reused.by_result[leaf];
+  for (int p = 0; p < computation.num_parameters(); ++p) {
+    for (const int b : buffers.Of(*computation.parameter(p))) reserved[b] = !reused.by_parameter[p];
   }
   return reserved;
 }
@@ -58,7 +59,7 @@ std::vector<bool> ReservedForResults(const Computation& computation, const Buffe
 Ordered AsCompiled(const Computation& computation, const ArraySize* size, const CountedMemory& memory,
                    const Peaks& peaks) {
   Ordered best = {StepsAsFused(computation, size, memory, peaks.places), {}, {}};
-  best.reserved = ReservedForResults(computation, best.steps.buffers);
+  best.reserved = Reserved(computation, best.steps.buffers);
   int64_t lowest = -1;
   for (std::vector<int>& order : OrdersForMemory(computation, best.steps, peaks.bytes)) {
     MemoryWalk walk(computation, best.steps, order, peaks.bytes, best.reserved);

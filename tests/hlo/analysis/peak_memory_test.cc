@@ -316,6 +316,20 @@ TEST(CompiledPeakMemoryTest, SeveralDonatedArraysAreUpdatedInPlace) {
   EXPECT_EQ(CompiledArrays(body), 5);
 }
 
+TEST(CompiledPeakMemoryTest, ADonorThatNoResultFitsIntoStays) {
+  const std::string body =
+      "x = f32[2000] parameter(0) y = f32[1000] slice(x), slice={[0:1000]} s = f32[1000] sort(y), dimensions={0}, "
+      "to_apply=less ROOT z = f32[1000] reverse(s), dimensions={0}";
+  const char less[] =
+      "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }";
+  EXPECT_EQ(CompiledArrays(body, less, ", buffer_donor={ (0, {}) }"), CompiledArrays(body, less));
+  // The second argument is as large as the result.
+  const std::string two =
+      "x = f32[1000] parameter(0) y = f32[1000] parameter(1) ROOT z = f32[1000] add(x, y)";
+  EXPECT_EQ(CompiledArrays(two, "", ", buffer_donor={ (1, {}) }"), 2);
+  EXPECT_EQ(CompiledArrays(two), 3);
+}
+
 TEST(CompiledPeakMemoryTest, ChainsThatAreWrittenSideBySideRunOneAfterTheOther) {
   std::string body = "x = f32[1000] parameter(0) ";
   for (int i = 0; i < 8; ++i)
