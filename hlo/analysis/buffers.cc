@@ -1,6 +1,7 @@
 #include "hlo/analysis/buffers.h"
 
 #include <algorithm>
+#include <map>
 
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/ir/unit_dims.h"
@@ -15,6 +16,11 @@ size_t BeginOf(const Shape& tuple, int64_t element) {
   return begin;
 }
 
+void AddLeaves(const Shape& shape, std::vector<const Shape*>* leaves) {
+  if (!shape.IsTuple()) return leaves->push_back(&shape);
+  for (const Shape& element : shape.tuple_shapes()) AddLeaves(element, leaves);
+}
+
 // A reshape that adds and drops dimensions of one element.
 bool IsRenamed(const Instruction& op, const ArraySize* size) {
   if (op.opcode() != Opcode::kReshape) return false;
@@ -26,13 +32,15 @@ bool IsRenamed(const Instruction& op, const ArraySize* size) {
 
 }  // namespace
 
-Buffers::Buffers(const Computation& computation, const ArraySize* size, const CountedMemory* memory)
+Buffers::Buffers(const Computation& computation, const ArraySize* size, const CountedMemory* memory,
+                 const std::vector<ResultPlaces>* bodies)
     : size_(size), memory_(memory), leaves_(computation.size()) {
   for (const auto& instruction : computation.instructions()) {
     std::vector<int>& leaves = leaves_[instruction->index()];
     const size_t count = instruction->shape().NumLeaves();
     const bool moves = memory != nullptr && memory->spaces->Moves(*instruction);
-    const bool names_operand = instruction->opcode() != Opcode::kParameter && !moves &&
+    const bool joins_tokens = instruction->opcode() == Opcode::kAfterAll && instruction->num_operands() > 1;
+    const bool names_operand = instruction->opcode() != Opcode::kParameter && !moves && !joins_tokens &&
                                (HasTrait(instruction->opcode(), kNoStorage) ||
                                 IsIdentityTarget(*instruction) || IsRenamed(*instruction, size));
     if (instruction->opcode() == Opcode::kTuple) {
@@ -58,6 +66,7 @@ Buffers::Buffers(const Computation& computation, const ArraySize* size, const Co
     leaves.clear();
     Make(*instruction, instruction->shape());
     ShareOperands(*instruction);
+    if (bodies != nullptr) ShareUnchanged(*instruction, *bodies);
   }
 }
 
@@ -121,6 +130,76 @@ void Buffers::ShareOperands(const Instruction& start) {
     buffers_[leaves[begin + i]].bytes = 0;  // No array lies there.
     leaves[begin + i] = operands[i];
   }
+}
+
+void Buffers::ShareUnchanged(const Instruction& op, const std::vector<ResultPlaces>& bodies) {
+  if ((op.opcode() != Opcode::kWhile && op.opcode() != Opcode::kCall) || op.called().empty()) return;
+  const size_t body = op.called(0)->index();  // A loop's body comes before its condition.
+  if (body >= bodies.size()) return;
+  std::vector<int> operands;
+  for (const Instruction* operand : op.operands()) {
+    const auto& own = leaves_[operand->index()];
+    operands.insert(operands.end(), own.begin(), own.end());
+  }
+  std::vector<int>& leaves = leaves_[op.index()];
+  for (size_t leaf = 0; leaf < leaves.size() && leaf < bodies[body].size(); ++leaf) {
+    const ResultPlace& place = bodies[body][leaf];
+    if (!place.is_argument || place.argument >= static_cast<int>(operands.size())) continue;
+    // In a loop a leaf that moves to another one changes that one.
+    if (op.opcode() == Opcode::kWhile && place.argument != static_cast<int>(leaf)) continue;
+    buffers_[leaves[leaf]].bytes = 0;  // No array lies there.
+    leaves[leaf] = operands[place.argument];
+  }
+}
+
+std::vector<bool> DonatedParameters(const Module& module) {
+  std::vector<bool> donated(module.entry()->num_parameters(), false);
+  const auto donate = [&](int64_t parameter) {
+    if (parameter >= 0 && parameter < static_cast<int64_t>(donated.size())) donated[parameter] = true;
+  };
+  for (const auto& alias : module.proto().input_output_alias().entries()) donate(alias.parameter_number());
+  for (const auto& donor : module.proto().buffer_donor().entries()) donate(donor.parameter_number());
+  return donated;
+}
+
+ReusedArguments FindReusedArguments(const Module& module) {
+  const Computation& entry = *module.entry();
+  ReusedArguments reused = {{}, std::vector<bool>(entry.num_parameters(), false)};
+  std::vector<const Shape*> results;
+  if (entry.root() == nullptr) return reused;
+  AddLeaves(entry.root()->shape(), &results);
+  reused.by_result.assign(results.size(), false);
+  const auto is_parameter = [&](int64_t p) { return p >= 0 && p < entry.num_parameters(); };
+  for (const auto& alias : module.proto().input_output_alias().entries()) {
+    const Shape* shape = &entry.root()->shape();
+    int64_t leaf = 0;
+    for (const int64_t element : alias.output_shape_index()) {
+      if (!shape->IsTuple() || element < 0 || element >= static_cast<int64_t>(shape->tuple_shapes().size()))
+        break;
+      leaf += static_cast<int64_t>(BeginOf(*shape, element));
+      shape = &shape->tuple_shape(element);
+    }
+    if (shape->IsTuple() || !is_parameter(alias.parameter_number())) continue;
+    reused.by_result[leaf] = true;
+    reused.by_parameter[alias.parameter_number()] = true;
+  }
+  std::multimap<int64_t, int64_t> donors;  // Numbers of parameters by bytes.
+  for (const auto& donor : module.proto().buffer_donor().entries()) {
+    const int64_t p = donor.parameter_number();
+    if (!is_parameter(p) || reused.by_parameter[p]) continue;
+    std::vector<const Shape*> leaves;
+    AddLeaves(entry.parameter(p)->shape(), &leaves);
+    for (const Shape* leaf : leaves) donors.insert({leaf->ByteSize(), p});
+  }
+  for (size_t leaf = 0; leaf < results.size(); ++leaf) {
+    if (reused.by_result[leaf] || !results[leaf]->IsArray()) continue;
+    const auto donor = donors.find(results[leaf]->ByteSize());
+    if (donor == donors.end()) continue;
+    reused.by_result[leaf] = true;
+    reused.by_parameter[donor->second] = true;
+    donors.erase(donor);
+  }
+  return reused;
 }
 
 }  // namespace toroid

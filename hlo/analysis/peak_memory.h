@@ -11,49 +11,30 @@
 #ifndef TOROID_HLO_ANALYSIS_PEAK_MEMORY_H_
 #define TOROID_HLO_ANALYSIS_PEAK_MEMORY_H_
 
-#include <array>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "hlo/analysis/buffers.h"
+#include "hlo/analysis/memory_walk.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {
 
 struct PeakMemory {
-  struct Value {
-    const Instruction* maker;
-    int leaf;  // Number of the leaf in the maker's shape.
-    int64_t bytes;
-    bool until_after;  // Used after the instruction at the peak.
-  };
+  using Value = HeldValue;
   int64_t bytes = 0;  // Saturates.
   // The instruction at the peak, in the innermost body; null for an empty module.
   const Instruction* at = nullptr;
   std::vector<Value> live;  // Live at the peak, largest first; equal sizes in program order.
 };
 
-// By number: parameters of the entry whose memory the program may reuse (input_output_alias, buffer_donor).
-std::vector<bool> DonatedParameters(const Module& module);
-
 // Of the device; arrays in the host's memory (memory_spaces.h) do not count. Arrays are dense unless `size` is given.
 PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size = nullptr);
+// The peak if a compiler fuses the program (memory_steps.h) and orders it for little memory (memory_order.h): what a
+// program needs that is not compiled yet. Parameters and results are as they are.
+PeakMemory ComputeCompiledPeakMemory(const Module& module, const ArraySize* size = nullptr);
 // Of the host's memory.
 PeakMemory ComputeHostPeakMemory(const Module& module);
-
-// The caller may sort buffers into kinds.
-inline constexpr int kBufferKinds = 4;
-using BufferKind = std::function<int(const Buffer&)>;  // Result: 0 .. kBufferKinds - 1.
-
-// The peak of the memory held while one instruction runs.
-struct HeldMemory {
-  int64_t bytes = 0;                          // The sum of all kinds and of bodies.
-  std::array<int64_t, kBufferKinds> stays{};  // By kind: made before the instruction and needed after it.
-  // By kind: made by the instruction, or needed by it for the last time. The rest of `bytes` is the memory of
-  // the bodies that it runs.
-  std::array<int64_t, kBufferKinds> passes{};
-};
 
 // By index of the entry's instructions. Without `kind` all buffers are of kind 0.
 std::vector<HeldMemory> MemoryWhileRunning(const Module& module, const ArraySize* size = nullptr,

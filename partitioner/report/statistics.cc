@@ -85,7 +85,7 @@ ProgramStatistics ComputeStatistics(const Module& module) {
   }
   add(*module.entry()->root(), false, &statistics.device.outputs);
   add(*module.entry()->root(), true, &statistics.host.outputs);
-  statistics.device.peak = ComputePeakMemory(module).bytes;
+  statistics.device.peak = ComputeCompiledPeakMemory(module).bytes;
   statistics.host.peak = ComputeHostPeakMemory(module).bytes;
   statistics.host_traffic = ComputeHostTraffic(module, spaces);
   return statistics;

@@ -2,12 +2,15 @@
 // Which arrays share memory, how long they are live, and the peak.
 #include "hlo/analysis/peak_memory.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "hlo/analysis/buffers.h"
 #include "hlo/analysis/liveness.h"
+#include "hlo/analysis/memory_order.h"
+#include "hlo/analysis/memory_steps.h"
 #include "hlo/io/hlo_text.h"
 #include "tests/status_matchers.h"
 
@@ -183,6 +186,234 @@ TEST(PeakMemoryTest, WhatStaysAndWhatPassesAreToldApartByKind) {
   }
   EXPECT_EQ(held[2].passes[2], 8000) << "the result takes the operand's place";
   EXPECT_EQ(held[3].passes[2], 12000);
+}
+
+// As Arrays, for the program as a compiler fuses and orders it.
+int64_t CompiledArrays(absl::string_view body, absl::string_view others = "", absl::string_view header = "") {
+  const int64_t bytes = ComputeCompiledPeakMemory(*Program(body, others, header)).bytes;
+  EXPECT_LT(bytes % 4000, 100) << "scalars aside";
+  return bytes / 4000;
+}
+
+TEST(CompiledPeakMemoryTest, CheapProducersAreMadeWhereTheyAreRead) {
+  EXPECT_EQ(
+      CompiledArrays(
+          "x = f32[1000] parameter(0) s = f32[] constant(2) b = f32[1000] broadcast(s), dimensions={} "
+          "i = f32[1000] iota(), iota_dimension=0 y = f32[1000] add(b, i) ROOT z = f32[1000] add(x, y)"),
+      2);
+  // By several consumers too.
+  EXPECT_EQ(CompiledArrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) a = f32[1000] sine(y) "
+                           "b = f32[1000] cosine(y) ROOT t = (f32[1000], f32[1000]) tuple(a, b)"),
+            3);
+  EXPECT_EQ(
+      CompiledArrays("x = f32[100,1000] parameter(0) y = f32[100,1000] multiply(x, x) z = f32[] constant(0) "
+                     "ROOT r = f32[1000] reduce(y, z), dimensions={0}, to_apply=sum",
+                     "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }"),
+      101);
+}
+
+TEST(CompiledPeakMemoryTest, WhatIsExchangedLiesInMemory) {
+  const char sum[] = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }";
+  EXPECT_EQ(CompiledArrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) "
+                           "g = f32[4000] all-gather(y), replica_groups={{0,1,2,3}}, dimensions={0} "
+                           "ROOT z = f32[4000] negate(g)",
+                           sum),
+            6)
+      << "x, y, and g in the memory of z";
+  EXPECT_EQ(CompiledArrays("x = f32[1000] parameter(0) y = f32[1000] negate(x) "
+                           "ROOT g = f32[1000] all-reduce(y), replica_groups={{0,1}}, to_apply=sum",
+                           sum, ", input_output_alias={ {}: (0, {}, may-alias) }"),
+            1)
+      << "an all-reduce is in place";
+}
+
+TEST(CompiledPeakMemoryTest, AProductWritesItsEpilogue) {
+  const std::string product =
+      "a = f32[1000,10] parameter(0) b = f32[10,1000] parameter(1) "
+      "p = f32[1000,1000] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} ";
+  EXPECT_EQ(CompiledArrays(product + "c = bf16[1000,1000] convert(p) ROOT n = bf16[1000,1000] negate(c)"),
+            520);
+  // Both need the product.
+  EXPECT_EQ(CompiledArrays(product + "c = f32[1000,1000] sine(p) n = f32[1000,1000] negate(p) "
+                                     "ROOT t = (f32[1000,1000], f32[1000,1000]) tuple(c, n)"),
+            2020)
+      << "p lies in the memory of n";
+  // A wider epilogue is made where it is read.
+  EXPECT_EQ(
+      CompiledArrays("a = bf16[1000,10] parameter(0) b = bf16[10,1000] parameter(1) "
+                     "p = bf16[1000,1000] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} "
+                     "c = f32[1000,1000] convert(p) z = f32[] constant(0) "
+                     "r = f32[1000] reduce(c, z), dimensions={1}, to_apply=sum "
+                     "d = f32[1000,1000] broadcast(r), dimensions={0} e = f32[1000,1000] subtract(c, d) "
+                     "ROOT s = f32[1000] reduce(e, z), dimensions={0}, to_apply=sum",
+                     "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }"),
+      10 + 500 + 2);
+}
+
+TEST(CompiledPeakMemoryTest, ADonatedArrayIsChangedInPlaceBeforeAndAfterALoopThatReadsIt) {
+  EXPECT_EQ(
+      CompiledArrays(
+          "x = f32[1000] parameter(0) a = f32[1000] logistic(x) z = s32[] constant(0) f = f32[] constant(0) "
+          "t = (s32[], f32[], f32[1000]) tuple(z, f, a) "
+          "w = (s32[], f32[], f32[1000]) while(t), condition=condition, body=body "
+          "s = f32[] get-tuple-element(w), index=1 b = f32[1000] get-tuple-element(w), index=2 "
+          "sb = f32[1000] broadcast(s), dimensions={} ROOT r = f32[1000] subtract(b, sb)",
+          R"(
+body {
+  p = (s32[], f32[], f32[1000]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  s = f32[] get-tuple-element(p), index=1
+  a = f32[1000] get-tuple-element(p), index=2
+  d = f32[1] dynamic-slice(a, i), dynamic_slice_sizes={1}
+  r = f32[] reshape(d)
+  t = f32[] maximum(s, r)
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  ROOT o = (s32[], f32[], f32[1000]) tuple(j, t, a)
+}
+condition {
+  p = (s32[], f32[], f32[1000]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(8)
+  ROOT c = pred[] compare(i, n), direction=LT
+})",
+          ", input_output_alias={ {}: (0, {}, may-alias) }"),
+      1);
+}
+
+TEST(CompiledPeakMemoryTest, DonatedArraysAreChangedInPlaceThroughCallsAndBranches) {
+  const char bodies[] = R"(
+twice { x = f32[1000] parameter(0) u = f32[1] parameter(1) i = s32[] parameter(2)
+        ROOT d = f32[1000] dynamic-update-slice(x, u, i) }
+sine { x = f32[1000] parameter(0) ROOT s = f32[1000] sine(x) }
+as_it_is { ROOT x = f32[1000] parameter(0) }
+turned { x = f32[1000] parameter(0) ROOT s = f32[1000] reverse(x), dimensions={0} })";
+  const char donated[] = ", input_output_alias={ {}: (0, {}, may-alias) }";
+  const std::string arguments =
+      "x = f32[1000] parameter(0) u = f32[1] parameter(1) i = s32[] parameter(2) p = pred[] parameter(3) ";
+  EXPECT_EQ(CompiledArrays(arguments + "ROOT c = f32[1000] call(x, u, i), to_apply=twice", bodies, donated),
+            1);
+  EXPECT_EQ(CompiledArrays(arguments + "ROOT c = f32[1000] call(x, u, i), to_apply=twice", bodies), 2);
+  EXPECT_EQ(CompiledArrays(arguments + "ROOT c = f32[1000] conditional(p, x, x), true_computation=sine, "
+                                       "false_computation=as_it_is",
+                           bodies, donated),
+            1);
+  // One branch writes elsewhere.
+  EXPECT_EQ(CompiledArrays(arguments + "ROOT c = f32[1000] conditional(p, x, x), true_computation=sine, "
+                                       "false_computation=turned",
+                           bodies, donated),
+            2);
+}
+
+TEST(CompiledPeakMemoryTest, SeveralDonatedArraysAreUpdatedInPlace) {
+  const std::string body =
+      "w = f32[1000] parameter(0) m = f32[1000] parameter(1) g = f32[1000] parameter(2) h = f32[] constant(0.5) "
+      "b = f32[1000] broadcast(h), dimensions={} a = f32[1000] multiply(m, b) n = f32[1000] add(a, g) "
+      "s = f32[1000] multiply(n, b) v = f32[1000] subtract(w, s) ROOT t = (f32[1000], f32[1000]) tuple(v, n)";
+  EXPECT_EQ(
+      CompiledArrays(body, "", ", input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }"),
+      3);
+  EXPECT_EQ(CompiledArrays(body), 5);
+}
+
+TEST(CompiledPeakMemoryTest, ADonorThatNoResultFitsIntoStays) {
+  const std::string body =
+      "x = f32[2000] parameter(0) y = f32[1000] slice(x), slice={[0:1000]} s = f32[1000] sort(y), dimensions={0}, "
+      "to_apply=less ROOT z = f32[1000] reverse(s), dimensions={0}";
+  const char less[] =
+      "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }";
+  EXPECT_EQ(CompiledArrays(body, less, ", buffer_donor={ (0, {}) }"), CompiledArrays(body, less));
+  // The second argument is as large as the result.
+  const std::string two =
+      "x = f32[1000] parameter(0) y = f32[1000] parameter(1) ROOT z = f32[1000] add(x, y)";
+  EXPECT_EQ(CompiledArrays(two, "", ", buffer_donor={ (1, {}) }"), 2);
+  EXPECT_EQ(CompiledArrays(two), 3);
+}
+
+TEST(CompiledPeakMemoryTest, ChainsThatAreWrittenSideBySideRunOneAfterTheOther) {
+  std::string body = "x = f32[1000] parameter(0) ";
+  for (int i = 0; i < 8; ++i)
+    absl::StrAppend(&body, "s", i, " = f32[1000] sort(x), dimensions={0}, to_apply=less\n");
+  for (int i = 0; i < 8; ++i)
+    absl::StrAppend(&body, "c", i, " = f32[1] slice(s", i, "), slice={[", i, ":", i + 1, "]}\n");
+  for (int i = 1; i < 8; ++i) {
+    absl::StrAppend(&body, "a", i, " = f32[1] all-reduce(c", i, "), replica_groups={}, to_apply=sum\n");
+  }
+  absl::StrAppend(&body, "ROOT t = f32[8] concatenate(c0, a1, a2, a3, a4, a5, a6, a7), dimensions={0}");
+  const char others[] = R"(
+less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }
+sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) })";
+  EXPECT_EQ(Arrays(body, others), 9);
+  EXPECT_EQ(CompiledArrays(body, others), 2) << "x and one that is sorted";
+}
+
+TEST(CompiledPeakMemoryTest, LoopsShareWhatTheyHandOnUnchanged) {
+  // The argument stays, and is read by the loop where it lies.
+  EXPECT_EQ(
+      CompiledArrays("x = f32[1000] parameter(0) z = s32[] constant(0) t = (s32[], f32[1000]) tuple(z, x) "
+                     "w = (s32[], f32[1000]) while(t), condition=condition, body=body "
+                     "ROOT r = s32[] get-tuple-element(w), index=0",
+                     R"(
+sum { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }
+body {
+  s = (s32[], f32[1000]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[1000] get-tuple-element(s), index=1
+  c = s32[1000] convert(x)
+  z = s32[] constant(0)
+  d = s32[] reduce(c, z), dimensions={0}, to_apply=sum
+  j = s32[] add(i, d)
+  ROOT t = (s32[], f32[1000]) tuple(j, x)
+}
+condition {
+  s = (s32[], f32[1000]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(7)
+  ROOT c = pred[] compare(i, n), direction=LT
+})"),
+      1);
+}
+
+TEST(CompiledPeakMemoryTest, NothingRunsBeforeTheBarrierItStandsBehind) {
+  // What is sorted for c could be made at once, if it did not wait for b; two arrays would then lie beside each other.
+  EXPECT_EQ(
+      CompiledArrays(
+          "x = f32[1000] parameter(0) a = f32[1000] sort(x), dimensions={0}, to_apply=less "
+          "p = (f32[1000], f32[1000]) tuple(a, x) q = (f32[1000], f32[1000]) opt-barrier(p) "
+          "y = f32[1000] get-tuple-element(q), index=1 n = f32[1000] negate(y) "
+          "c = f32[1000] sort(n), dimensions={0}, to_apply=less z = f32[1] slice(c), slice={[0:1]} "
+          "b = f32[1000] get-tuple-element(q), index=0 w = f32[1] slice(b), slice={[0:1]} "
+          "ROOT t = (f32[1], f32[1]) tuple(w, z)",
+          "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }"),
+      3)
+      << "x, a, and n: c is sorted behind the barrier, to which a is read";
+}
+
+// Each step once, behind all steps that make what it reads.
+TEST(MemoryOrderTest, ProducersComeBeforeTheirConsumersInEachOrder) {
+  const auto module = Program(
+      "x = f32[1000] parameter(0) k = token[] after-all() a = f32[1000] sort(x), dimensions={0}, to_apply=less "
+      "b = f32[1000] reverse(a), dimensions={0} c = f32[1000] sort(b), dimensions={0}, to_apply=less "
+      "d = f32[1000] sort(a), dimensions={0}, to_apply=less, control-predecessors={c} "
+      "o = token[] outfeed(d, k), outfeed_shape=f32[1000] j = token[] after-all(k, o) "
+      "p = token[] outfeed(c, j), outfeed_shape=f32[1000] ROOT r = f32[1000] add(c, d)",
+      "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }");
+  const MemorySpaces spaces(*module);
+  const MemorySteps steps = StepsAsFused(*module->entry(), nullptr, {&spaces}, {});
+  const auto orders = OrdersForMemory(*module->entry(), steps, {0, 0});
+  EXPECT_GE(orders.size(), 4);
+  for (const std::vector<int>& order : orders) {
+    std::vector<std::string> names;
+    for (const int step : order) names.push_back(steps.steps[step].op->name());
+    const auto place = [&](absl::string_view name) {
+      return std::find(names.begin(), names.end(), name) - names.begin();
+    };
+    EXPECT_THAT(names, ::testing::UnorderedElementsAre("k", "a", "b", "c", "d", "o", "j", "p", "r"));
+    EXPECT_LT(place("a"), place("c"));
+    EXPECT_LT(place("c"), place("d")) << "a control dependency";
+    EXPECT_LT(place("o"), place("p")) << "tokens";
+    EXPECT_LT(place("d"), place("r"));
+  }
 }
 
 TEST(BuffersTest, TuplesAndTheirElementsNameOneBuffer) {
