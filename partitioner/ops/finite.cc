@@ -9,7 +9,7 @@
 namespace toroid {
 namespace {
 
-// Chains of ops between a constant and its use are short; what lies farther back is not looked at.
+// The longest chain of ops that is searched for a constant, the constant included.
 constexpr int kMaxDepth = 6;
 
 enum class Property { kNonFinite, kZero };
