@@ -65,7 +65,7 @@ constexpr OpFamily kAllToAll = {AllToAllShardingRule};
 constexpr OpFamily kCollectivePermute = {CollectivePermuteShardingRule};
 constexpr OpFamily kCollectiveBroadcast = {CollectiveBroadcastShardingRule};
 
-// A local program that says which device holds which part.
+// Families with a local program of their own that fetches no rows. CostOfExchanges counts nothing for them.
 constexpr OpFamily kIota = {IotaShardingRule, PartitionIota};
 constexpr OpFamily kDynamicSlice = {DynamicSliceShardingRule, PartitionDynamicSlice};
 constexpr OpFamily kGather = {GatherShardingRule, PartitionGather};

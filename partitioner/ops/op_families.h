@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context);
 // True if the local program of `op` can be written with a factor of this kind cut.
 bool CanCutLocally(const Instruction& op, FactorKind kind);
 
-// True if local programs of the op's family exchange data by themselves.
+// True if the op's family states what its local programs exchange (CostOfExchanges).
 bool HasExchanges(const Instruction& op);
 
 // The cost of the local program's own exchanges on one device if a factor of the rule is cut over `axes`: the

@@ -6,13 +6,13 @@
 // local program:
 //
 //   kPassThrough       every tensor that has the factor is cut alike; the local program is the op itself
-//   kReduction         the op reduces over it: the local result is partial over its axes (a convolution's window is
-//                      such a factor; its local program also fetches the image rows that its part meets)
-//   kPermuting         the family's own local program fetches rows of neighbouring tiles (slice, pad, windows)
-//   kExchanged         the family's own local program exchanges whole tiles. No sharding flows along the factor,
-//                      as cutting another dimension may cost less
-//   kIndexed           indices address it (gather, scatter, dynamic slices): the family's own local program masks
-//                      the elements of other shards
+//   kReduction         the op reduces over it: the local result is partial over its axes (a convolution's
+//                      window too, whose local program fetches the image rows that a part of it meets)
+//   kPermuting         the family's own local program fetches rows of other tiles (slice, pad, windows)
+//   kExchanged         the family's own local program exchanges whole tiles. No sharding flows along the
+//                      factor, as cutting another dimension may cost less
+//   kIndexed           indices address it (gather, scatter, dynamic slices): the family's own local program
+//                      masks the elements of other shards
 //   kNeedsReplication  never cut where the op runs, but sharding flows along it
 //   kBlocked           never cut where the op runs, and no sharding flows along it
 #ifndef TOROID_PARTITIONER_OPS_SHARDING_RULE_H_
