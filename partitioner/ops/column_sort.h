@@ -10,8 +10,7 @@
 //             border (two permutes)
 //          6. if r is not the result's tile size, a halo exchange moves rows to their tiles
 // Example: an unstable sort of f32[8000] over 4: tiles of 2000 rows, w = 9. A device sends 2 x 1500 + 2 x 9
-//          rows,
-//          12.1 kB; for an all-gather it would send 6000 rows, 24 kB.
+//          rows, which are 12.1 kB; for an all-gather it would send 6000 rows, 24 kB.
 // Equal rows: if rows that compare equal differ, each row carries its position as a number from step 3 on,
 //          which breaks ties. Padding has the largest number. An operand that counts rows (argsort) serves as
 //          the number.

@@ -39,8 +39,7 @@ ShardingRule GatherShardingRule(const Instruction& instruction) {
   }
   size_t next_batch = 0;
   int next_offset = 0;
-  std::vector<int>
-      window_dims;  // Dimensions of the operand that the result has as offset dimensions, in order.
+  std::vector<int> window_dims;  // Dimensions of the operand that windows keep, in order.
   for (int d = 0; d < from.rank(); ++d) {
     if (!absl::c_linear_search(numbers.collapsed_slice_dims(), d) &&
         !absl::c_linear_search(numbers.operand_batching_dims(), d)) {

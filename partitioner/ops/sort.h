@@ -8,9 +8,8 @@
 // sorted again. The results then have n rows on every device. The first k are those of the global result, the
 // others are zeros.
 //
-// Example: the first 8 rows of a sort of f32[4096] and s32[4096] over 8: each device sends 7 x 8 rows of both
-//          operands,
-//          448 bytes.
+// Example: the first 8 rows of a sort of f32[4096] and s32[4096] over 8: a device sends 7 x 8 rows, 448
+//          bytes.
 // Uneven: each row carries a flag, by which padding comes behind all rows.
 #ifndef TOROID_PARTITIONER_OPS_SORT_H_
 #define TOROID_PARTITIONER_OPS_SORT_H_
