@@ -86,8 +86,8 @@ OwnExchanges ExchangesUnder(const Mesh& mesh, const Instruction& op, const Shard
 // Whether to cut a contraction also over idle axes, which its best assignment does not use:
 //
 //   kLeave           no
-//   kCut             if that sends no more bytes and takes no more time to send them. Example: a result that is
-//                    partial over other axes, and is reduced in pieces anyway
+//   kCut             if that sends no more bytes and takes no more time to send them. Example: a result that
+//                    is partial over other axes, and is reduced in pieces anyway
 //   kCutForFlops     or if it saves kFlopsOfAByte flops for each additional byte
 //   kCutForFewFlops  or if it saves kFewFlopsOfAByte flops for each additional byte
 enum class IdleAxes : uint8_t { kLeave, kCut, kCutForFlops, kCutForFewFlops };

@@ -2,8 +2,8 @@
 // along one dimension of the lhs, the ragged one.
 //
 // Factors are those of the dot, and one for the dimension of the groups:
-//   ragged free dimension         (b m k), (g b k n), (g) -> (b m n); g is a reduction: rows of other devices'
-//                                 groups give zero
+//   ragged free dimension         (b m k), (g b k n), (g) -> (b m n); g is a reduction: rows of other
+//                                 devices' groups give zero
 //   ragged contracting dimension  (b m k), (b k n), (g) -> (g b m n); g is never cut: each device has terms
 //                                 of all groups
 //   ragged batch dimension        a dot
