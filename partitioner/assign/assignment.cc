@@ -57,10 +57,10 @@ class Chooser {
     for (size_t first = 0; first < seeds_.size(); ++first) {
       Assignment extended;
       extended.factor_axes.resize(rule_.factors.size());
-      Add(seeds_[first], &extended.factor_axes);
+      ExtendBy(seeds_[first], &extended.factor_axes);
       const FactorAxesList exact = extended.factor_axes;
       for (size_t other = 0; other < seeds_.size(); ++other) {
-        if (other != first) Add(seeds_[other], &extended.factor_axes);
+        if (other != first) ExtendBy(seeds_[other], &extended.factor_axes);
       }
       Try(extended, &best);
       if (best.sent_bytes == 0 && first == 0 && best.flops == 0) return best;
@@ -71,11 +71,11 @@ class Chooser {
       }
       // Cuts other factors over those axes of their seeds that are not used yet. Example: rows cut over (a,
       // b); weights cut over (b, c) are then gathered over b only.
-      Assignment behind = extended;
+      Assignment with_unused = extended;
       for (size_t other = 0; other < seeds_.size(); ++other) {
-        if (other != first) AddBehind(seeds_[other], &behind.factor_axes);
+        if (other != first) AddUnusedAxes(seeds_[other], &with_unused.factor_axes);
       }
-      if (behind.factor_axes != extended.factor_axes) Try(behind, &best);
+      if (with_unused.factor_axes != extended.factor_axes) Try(with_unused, &best);
       // Cuts pass-through factors only: gathers operands instead of reducing results or exchanging halos.
       Assignment unreduced = extended;
       bool changed = false;
@@ -86,8 +86,8 @@ class Chooser {
       }
       if (changed) Try(unreduced, &best);
       if (rule_.flops_per_point == 0) {
-        Assignment rest = extended;
-        if (AddRest(&rest.factor_axes)) Try(rest, &best);
+        Assignment reduced = extended;
+        if (AddUnusedReductionAxes(&reduced.factor_axes)) Try(reduced, &best);
       }
     }
     Assignment none;
@@ -250,7 +250,7 @@ class Chooser {
 
   // Extends the axes of each factor to those of the seed, if they are a prefix of these, up to the first used
   // axis.
-  void Add(const Seed& seed, FactorAxesList* axes) const {
+  void ExtendBy(const Seed& seed, FactorAxesList* axes) const {
     AxisSet used = UsedAxes(*axes);
     for (size_t f = 0; f < axes->size(); ++f) {
       const AxisList& wanted = seed.axes[f];
@@ -264,7 +264,7 @@ class Chooser {
   }
 
   // Cuts uncut factors, of whose axes in the seed some are used, over the axes that are not used.
-  void AddBehind(const Seed& seed, FactorAxesList* axes) const {
+  void AddUnusedAxes(const Seed& seed, FactorAxesList* axes) const {
     AxisSet used = UsedAxes(*axes);
     for (size_t f = 0; f < axes->size(); ++f) {
       const AxisList& wanted = seed.axes[f];
@@ -278,7 +278,7 @@ class Chooser {
   // Cuts reduction factors also over all axes that cut them in some seed and that are not used yet. True if
   // there are any. Example: a scatter into a table cut over a, of updates cut over (a, b): the updates stay
   // cut over b.
-  bool AddRest(FactorAxesList* axes) const {
+  bool AddUnusedReductionAxes(FactorAxesList* axes) const {
     bool any = false;
     AxisSet used = UsedAxes(*axes);
     for (size_t f = 0; f < axes->size(); ++f) {

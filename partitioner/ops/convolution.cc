@@ -18,7 +18,7 @@ int SpatialFactor(const ConvolutionView& numbers) {
 
 // Adds `factor` to `dim`, minor to a group factor if there is one. If each group has one element, the group
 // stays the only factor, so that the dimension can also be cut unevenly.
-void AddWithin(int64_t size, int factor, DimFactors* dim) {
+void AddMinorFactor(int64_t size, int factor, DimFactors* dim) {
   if (size != 1 || dim->size == 0) dim->push_back(factor);
 }
 
@@ -78,15 +78,15 @@ ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
     out_feature.push_back(group);
   }
   const int batch = rule.AddFactor(out_shape.dim(numbers.output_batch()));
-  AddWithin(out_shape.dim(numbers.output_batch()), batch, &lhs_batch);
+  AddMinorFactor(out_shape.dim(numbers.output_batch()), batch, &lhs_batch);
   out_batch.push_back(batch);
   const int in = rule.AddFactor(rhs_shape.dim(numbers.kernel_input_feature()), FactorKind::kReduction);
-  AddWithin(rhs_shape.dim(numbers.kernel_input_feature()), in, &lhs_feature);
+  AddMinorFactor(rhs_shape.dim(numbers.kernel_input_feature()), in, &lhs_feature);
   rhs_in.push_back(in);
   const int64_t out_of_group = out_features / (batch_groups * feature_groups);
   const int features = rule.AddFactor(out_of_group);
-  AddWithin(out_of_group, features, &rhs_out);
-  AddWithin(out_of_group, features, &out_feature);
+  AddMinorFactor(out_of_group, features, &rhs_out);
+  AddMinorFactor(out_of_group, features, &out_feature);
 
   const WindowView window(instruction);
   rule.flops_per_point = 2;

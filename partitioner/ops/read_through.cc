@@ -5,7 +5,7 @@ namespace {
 
 // The operands that read an array (as slices, or as a whole) must have at least 7/8 of its elements to read
 // through slices: if the array has to be resharded, resharding smaller slices instead costs less.
-constexpr int64_t kMostOf = 7, kMostIn = 8;
+constexpr int64_t kReadParts = 7, kPartsOfArray = 8;
 // Concatenates of more operands do not read through slices: they are no rolls.
 constexpr int kMaxOperands = 16;
 
@@ -20,7 +20,7 @@ const Instruction* BehindSlice(const Instruction& operand) {
 }
 
 bool IsMostOf(int64_t elements, const Instruction& array) {
-  return elements > 0 && elements * kMostIn >= array.shape().NumElements() * kMostOf;
+  return elements > 0 && elements * kPartsOfArray >= array.shape().NumElements() * kReadParts;
 }
 
 }  // namespace
