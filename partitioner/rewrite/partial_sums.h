@@ -13,25 +13,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "partitioner/plan/op_decision.h"
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/rewrite/sharded_values.h"
 
 namespace toroid {
-
-// Operands that an op takes partial, and the axes and the reducer that they have in common.
-struct PartialOperands {
-  uint32_t operands = 0;  // Bit i: operand i.
-  Sharding partial;       // Only its fields `partial` and `reducer` count.
-
-  bool none() const { return operands == 0; }
-  bool Has(size_t operand) const { return operand < 32 && (operands >> operand & 1) != 0; }
-  AxisSet axes() const { return none() ? 0 : partial.partial; }
-};
-
-// True if the op may take the operands of `partial`, and no others, partial: it is linear in them together,
-// under their reducer. Operands that would have to be partial as well may instead be constant zeros, the
-// missing terms of a sum.
-bool MayPassOn(const Instruction& instruction, const FlowOp& op, const PartialOperands& partial);
 
 class PartialSums {
  public:

@@ -1,6 +1,6 @@
 // Writes the program of one partition, from a prepared program and a plan of shardings.
 //
-// Instructions are rewritten in order. For each, OpDecider (op_decision.h) decides how it is computed, from
+// Instructions are rewritten in order. For each, OpDecider (op_decider.h) decides how it is computed, from
 // the shardings that its operands have by then and that the plan has for its results. Its operands are
 // resharded (sharded_values.h) and its local program is written (op_rewriter.h). The results keep the
 // shardings they were computed in until a consumer needs others. Bodies, conditions and branches are
@@ -17,7 +17,7 @@
 #include "partitioner/assign/assignment_policy.h"
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/provenance/replication_log.h"
-#include "partitioner/rewrite/op_decision.h"
+#include "partitioner/rewrite/op_decider.h"
 #include "partitioner/spmd/local_value_hook.h"
 
 namespace toroid {

@@ -11,7 +11,7 @@
 #include "partitioner/provenance/program_names.h"
 #include "partitioner/provenance/replication_log.h"
 #include "partitioner/rewrite/computation_copies.h"
-#include "partitioner/rewrite/op_decision.h"
+#include "partitioner/rewrite/op_decider.h"
 #include "partitioner/rewrite/partial_sums.h"
 #include "partitioner/rewrite/sharded_values.h"
 #include "partitioner/spmd/local_value_hook.h"

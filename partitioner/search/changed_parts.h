@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "partitioner/propagation/flow_graph.h"
-#include "partitioner/rewrite/op_decision.h"
+#include "partitioner/plan/op_decision.h"
 
 namespace toroid {
 

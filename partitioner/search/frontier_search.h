@@ -23,7 +23,7 @@
 #include <optional>
 
 #include "partitioner/prepare/prepared_program.h"
-#include "partitioner/rewrite/op_decision.h"
+#include "partitioner/plan/op_decision.h"
 #include "partitioner/search/op_choices.h"
 
 namespace toroid {

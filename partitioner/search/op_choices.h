@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "partitioner/prepare/prepared_program.h"
-#include "partitioner/rewrite/op_decision.h"
+#include "partitioner/plan/op_decision.h"
 
 namespace toroid {
 

@@ -1,5 +1,7 @@
 #include "partitioner/search/step_costs.h"
 
+#include "partitioner/plan/passed_on.h"
+
 #include <algorithm>
 
 #include "partitioner/propagation/free_values.h"

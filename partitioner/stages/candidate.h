@@ -6,7 +6,7 @@
 
 #include "partitioner/assign/assignment_policy.h"
 #include "partitioner/prepare/prepared_program.h"
-#include "partitioner/rewrite/op_decision.h"
+#include "partitioner/plan/op_decision.h"
 #include "partitioner/stages/partitioned.h"
 
 namespace toroid {

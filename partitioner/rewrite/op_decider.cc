@@ -1,4 +1,4 @@
-#include "partitioner/rewrite/op_decision.h"
+#include "partitioner/rewrite/op_decider.h"
 
 #include <algorithm>
 #include <optional>

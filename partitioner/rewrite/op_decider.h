@@ -1,23 +1,15 @@
 // Decides how a device computes an op: which axes cut its factors, and which operands it takes as partial
 // sums.
-#ifndef TOROID_PARTITIONER_REWRITE_OP_DECISION_H_
-#define TOROID_PARTITIONER_REWRITE_OP_DECISION_H_
+#ifndef TOROID_PARTITIONER_REWRITE_OP_DECIDER_H_
+#define TOROID_PARTITIONER_REWRITE_OP_DECIDER_H_
 
-#include "absl/container/flat_hash_map.h"
 #include "partitioner/assign/assignment_policy.h"
+#include "partitioner/plan/op_decision.h"
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/rewrite/partial_sums.h"
 #include "partitioner/rewrite/sharded_values.h"
 
 namespace toroid {
-
-struct OpDecision {
-  Assignment assignment;
-  PartialOperands passed_on;  // Taken unreduced; the result is partial over their axes.
-};
-
-// Decisions by op. Given to RewriteProgram, they hold for these ops; it decides all others one at a time.
-using DecidedOps = absl::flat_hash_map<const FlowOp*, OpDecision>;
 
 class OpDecider {
  public:
@@ -55,4 +47,4 @@ class OpDecider {
 
 }  // namespace toroid
 
-#endif  // TOROID_PARTITIONER_REWRITE_OP_DECISION_H_
+#endif  // TOROID_PARTITIONER_REWRITE_OP_DECIDER_H_

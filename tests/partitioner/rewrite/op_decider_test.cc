@@ -1,5 +1,5 @@
 // Which operands an op takes as partial sums, and how it is computed.
-#include "partitioner/rewrite/op_decision.h"
+#include "partitioner/plan/op_decision.h"
 
 #include "gmock/gmock.h"
 #include "tests/partitioner/rewrite/rewrite_fixture.h"

@@ -1,0 +1,43 @@
+// How a device computes an op: which axes cut its factors, and which operands it takes as partial sums.
+#ifndef TOROID_PARTITIONER_PLAN_OP_DECISION_H_
+#define TOROID_PARTITIONER_PLAN_OP_DECISION_H_
+
+#include <cstdint>
+
+#include "absl/container/flat_hash_map.h"
+#include "hlo/ir/mesh.h"
+#include "partitioner/assign/assignment.h"
+#include "partitioner/propagation/flow_graph.h"
+
+namespace toroid {
+
+// Operands that an op takes partial, and the axes and the reducer that they have in common.
+struct PartialOperands {
+  uint32_t operands = 0;  // Bit i: operand i.
+  Sharding partial;       // Only its fields `partial` and `reducer` count.
+
+  bool none() const { return operands == 0; }
+  bool Has(size_t operand) const { return operand < 32 && (operands >> operand & 1) != 0; }
+  AxisSet axes() const { return none() ? 0 : partial.partial; }
+  bool operator==(const PartialOperands& other) const {
+    return operands == other.operands &&
+           (none() || (partial.partial == other.partial.partial && partial.reducer == other.partial.reducer));
+  }
+};
+
+struct OpDecision {
+  Assignment assignment;
+  PartialOperands passed_on;  // Taken unreduced; the result is partial over their axes.
+
+  // The same cuts and partial operands; the figures of the assignment follow from these.
+  bool operator==(const OpDecision& other) const {
+    return assignment.factor_axes == other.assignment.factor_axes && passed_on == other.passed_on;
+  }
+};
+
+// Decisions by op. Given to RewriteProgram, they hold for these ops; it decides all others one at a time.
+using DecidedOps = absl::flat_hash_map<const FlowOp*, OpDecision>;
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_PLAN_OP_DECISION_H_

@@ -1,0 +1,61 @@
+// A plan: all choices by which a module is partitioned, as one value.
+//
+// Whatever made a plan (propagation and op by op decisions, a search, a file), writing a module under it gives the same
+// program. Plans of one module are compared, hashed, printed, read and replayed (plan_text.h).
+#ifndef TOROID_PARTITIONER_PLAN_PLAN_H_
+#define TOROID_PARTITIONER_PLAN_PLAN_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "partitioner/plan/op_decision.h"
+#include "partitioner/prepare/prepared_program.h"
+
+namespace toroid {
+
+struct Plan {
+  ProgramForm form = ProgramForm::kAsGiven;  // The form of the program that it belongs to.
+  ShardingPlan shardings;                    // By tensor of the flow graph.
+  // By flow op: how it is computed. Empty for edges, and for ops that no written module computes.
+  std::vector<std::optional<OpDecision>> ops;
+  // By tensor: a second sharding in which it is made before its users are computed.
+  std::map<int, Sharding> early;
+
+  bool operator==(const Plan& other) const;
+  template <typename H>
+  friend H AbslHashValue(H h, const Plan& plan) {
+    h = H::combine(std::move(h), plan.form, plan.shardings);
+    for (const auto& op : plan.ops) {
+      h = H::combine(std::move(h), op.has_value());
+      if (op) h = H::combine(std::move(h), op->assignment.factor_axes, op->passed_on.operands);
+    }
+    for (const auto& [tensor, sharding] : plan.early) h = H::combine(std::move(h), tensor, sharding);
+    return h;
+  }
+};
+
+// The plan that `decisions` and `shardings` make up for a prepared program.
+Plan MakePlan(const PreparedProgram& program, ProgramForm form, ShardingPlan shardings,
+              const DecidedOps& decisions);
+
+// The decisions of a plan, by op.
+DecidedOps DecisionsOf(const PreparedProgram& program, const Plan& plan);
+
+// The name of each tensor of the flow graph: "computation/instruction", with {leaf} behind it if the result is a tuple, or
+// "output{leaf}".
+std::vector<std::string> TensorNames(const PreparedProgram& program);
+
+// Whether the program can be written under the plan.
+// Errors: kInvalidArgument, with the tensor's name: a sharding of another rank, axes that are used twice or belong to a
+// manual region, a parameter or result that the module annotates otherwise, a cut that the op has no local program for.
+absl::Status CheckPlan(const PreparedProgram& program, const Plan& plan);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_PLAN_PLAN_H_
