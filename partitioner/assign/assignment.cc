@@ -24,7 +24,7 @@ bool MovesData(const Factor& factor) {
   return factor.kind == FactorKind::kPermuting || factor.kind == FactorKind::kExchanged;
 }
 
-// How many flops a byte that is sent for idle axes must save.
+// The flops that each additional byte sent for idle axes must save.
 double FlopsOfAByte(IdleAxes idle_axes) {
   switch (idle_axes) {
     case IdleAxes::kCutForFlops:
@@ -44,7 +44,8 @@ class Chooser {
       : problem_(problem), rule_(*problem.rule), planner_(planner), mesh_(mesh) {}
 
   Assignment Choose() {
-    // The result's wish extended by the operands is free in the usual case.
+    // The first seed is the sharding wanted of a result. Extended by the operands' seeds, it usually sends
+    // nothing.
     Assignment best;
     best.cost = std::numeric_limits<double>::infinity();
     CollectSeeds();
@@ -56,10 +57,10 @@ class Chooser {
     for (size_t first = 0; first < seeds_.size(); ++first) {
       Assignment extended;
       extended.factor_axes.resize(rule_.factors.size());
-      Add(seeds_[first], &extended.factor_axes);
+      ExtendBy(seeds_[first], &extended.factor_axes);
       const FactorAxesList exact = extended.factor_axes;
       for (size_t other = 0; other < seeds_.size(); ++other) {
-        if (other != first) Add(seeds_[other], &extended.factor_axes);
+        if (other != first) ExtendBy(seeds_[other], &extended.factor_axes);
       }
       Try(extended, &best);
       if (best.sent_bytes == 0 && first == 0 && best.flops == 0) return best;
@@ -68,13 +69,14 @@ class Chooser {
         narrow.factor_axes = exact;
         Try(narrow, &best);
       }
-      // With axes behind those that the first seed uses: rows over (a, b), weights cut over (b, c) are gathered over b alone.
-      Assignment behind = extended;
+      // Cuts other factors over those axes of their seeds that are not used yet. Example: rows cut over (a,
+      // b); weights cut over (b, c) are then gathered over b only.
+      Assignment with_unused = extended;
       for (size_t other = 0; other < seeds_.size(); ++other) {
-        if (other != first) AddBehind(seeds_[other], &behind.factor_axes);
+        if (other != first) AddUnusedAxes(seeds_[other], &with_unused.factor_axes);
       }
-      if (behind.factor_axes != extended.factor_axes) Try(behind, &best);
-      // Without cutting reductions: gather instead of reducing.
+      if (with_unused.factor_axes != extended.factor_axes) Try(with_unused, &best);
+      // Cuts pass-through factors only: gathers operands instead of reducing results or exchanging halos.
       Assignment unreduced = extended;
       bool changed = false;
       for (size_t f = 0; f < rule_.factors.size(); ++f) {
@@ -84,8 +86,8 @@ class Chooser {
       }
       if (changed) Try(unreduced, &best);
       if (rule_.flops_per_point == 0) {
-        Assignment rest = extended;
-        if (AddRest(&rest.factor_axes)) Try(rest, &best);
+        Assignment reduced = extended;
+        if (AddUnusedReductionAxes(&reduced.factor_axes)) Try(reduced, &best);
       }
     }
     Assignment none;
@@ -94,7 +96,7 @@ class Chooser {
     return best;
   }
 
-  // See IdleAxes.
+  // Replaces `best` by an assignment that also cuts idle axes, if IdleAxes allows it and it is better.
   void TryIdleAxes(IdleAxes idle_axes, Assignment* best) {
     if (best->flops == 0) return;
     for (const TensorView& view : problem_.results) {
@@ -158,8 +160,8 @@ class Chooser {
     Seed seed;
     seed.axes.resize(rule_.factors.size());
     bool any = false;
-    AxisList stuck;     // Axes of dimensions that the op needs replicated.
-    AxisList permuted;  // Axes of dimensions along which cutting moves data.
+    AxisList stuck;     // Axes of dimensions that the op cannot cut, or whose tiles it combines by itself.
+    AxisList permuted;  // Axes of dimensions whose cut makes the op move data.
     for (size_t d = 0; d < tensor.size() && d < place.dims.size(); ++d) {
       if (place.dims[d].empty()) continue;
       for (int i = 0; i < tensor[d].size; ++i) {
@@ -180,8 +182,9 @@ class Chooser {
     for (const int64_t size : view.dims) seed.bytes *= size;
     if (problem_.uneven) AddUnevenSeed(place, tensor, seed, seeds);
     if (any) seeds->push_back(seed);
-    // Many pieces of a concatenation may cost less where another dimension is cut, and this one whole. A convolution stays where its
-    // image is: a few flops less, for tiles that are not full, are not worth moving it.
+    // Moving the cut to another dimension may cost less than moving data along this one, as in a concatenate
+    // of many pieces. Convolutions are excepted: the few flops that fuller tiles save are not worth moving
+    // the image.
     if (!permuted.empty() && rule_.flops_per_point == 0) {
       Seed turned = seed;
       for (size_t f = 0; f < turned.axes.size(); ++f) {
@@ -195,7 +198,8 @@ class Chooser {
     if (MoveStuck(stuck, tensor, &seed)) seeds->push_back(std::move(seed));
   }
 
-  // The seed with leading parts of dimensions cut as far as the tensor is, where they do not divide.
+  // Adds `seed` with leading factors cut over the axes of their dimensions, even where these do not divide
+  // them.
   void AddUnevenSeed(const Sharding& place, const TensorFactors& tensor, Seed seed,
                      std::vector<Seed>* seeds) const {
     bool any = false;
@@ -214,14 +218,16 @@ class Chooser {
 
   bool MovesData(size_t factor) const { return toroid::MovesData(rule_.factors[factor]); }
 
-  // The op's own program combines what the tiles of a factor give: it may be cheaper to cut another one.
+  // True if the op's local program combines the results of the factor's tiles by itself: cutting another
+  // factor may be cheaper.
   bool CombinesParts(int factor) const {
     return problem_.op != nullptr && rule_.factors[factor].kind == FactorKind::kReduction &&
            !rule_.leaves_partial && FamilyOf(problem_.op->opcode()).sent != nullptr;
   }
 
-  // Puts axes that cannot cut where they are on the dimension with the largest tiles, if it can be cut by all
-  // of them: a sort along a cut dimension then takes an all-to-all to the other one, and back.
+  // Moves the axes `stuck`, which should not cut the dimensions that they cut now, to the dimension with the
+  // largest tiles among those that all of them can cut. A sort along a cut dimension then costs an all-to-all
+  // to the other dimension, and one back.
   bool MoveStuck(const AxisList& stuck, const TensorFactors& tensor, Seed* seed) const {
     if (stuck.empty() || problem_.op == nullptr || (stuck.Set() & problem_.reserved) != 0) return false;
     int best = -1;
@@ -242,8 +248,9 @@ class Chooser {
     return true;
   }
 
-  // Extends the assignment wherever the seed agrees with it.
-  void Add(const Seed& seed, FactorAxesList* axes) const {
+  // Extends the axes of each factor to those of the seed, if they are a prefix of these, up to the first used
+  // axis.
+  void ExtendBy(const Seed& seed, FactorAxesList* axes) const {
     AxisSet used = UsedAxes(*axes);
     for (size_t f = 0; f < axes->size(); ++f) {
       const AxisList& wanted = seed.axes[f];
@@ -256,8 +263,8 @@ class Chooser {
     }
   }
 
-  // Cuts factors that nothing cuts yet as the seed does, but for the axes that are used.
-  void AddBehind(const Seed& seed, FactorAxesList* axes) const {
+  // Cuts uncut factors, of whose axes in the seed some are used, over the axes that are not used.
+  void AddUnusedAxes(const Seed& seed, FactorAxesList* axes) const {
     AxisSet used = UsedAxes(*axes);
     for (size_t f = 0; f < axes->size(); ++f) {
       const AxisList& wanted = seed.axes[f];
@@ -268,9 +275,10 @@ class Chooser {
     }
   }
 
-  // Cuts reductions over the axes that they are cut over somewhere and that nothing else of the op uses yet. True if there
-  // are any. Example: a table cut over a, updates over a and b: every device has those of its a and b for its part.
-  bool AddRest(FactorAxesList* axes) const {
+  // Cuts reduction factors also over all axes that cut them in some seed and that are not used yet. True if
+  // there are any. Example: a scatter into a table cut over a, of updates cut over (a, b): the updates stay
+  // cut over b.
+  bool AddUnusedReductionAxes(FactorAxesList* axes) const {
     bool any = false;
     AxisSet used = UsedAxes(*axes);
     for (size_t f = 0; f < axes->size(); ++f) {
@@ -302,8 +310,8 @@ class Chooser {
     return std::make_pair(a.replicates, a.cost) < std::make_pair(b.replicates, b.cost);
   }
 
-  // In a dimension of several factors a minor one can be cut only if those before it are cut to single
-  // elements.
+  // Drops cuts that shardings cannot express: in a dimension of several factors a factor can be cut only if
+  // all factors before it are cut to single elements.
   void DropInexpressible(FactorAxesList* axes) const {
     for (bool changed = true; changed;) {
       changed = false;
@@ -332,8 +340,8 @@ class Chooser {
     double time = 0;
     int64_t sent = 0;
     const AxisSet used = UsedAxes(candidate->factor_axes);
-    double replicated =
-        0;  // Bytes of the largest operand that would be replicated, and of the largest other array.
+    // Bytes of the largest operand that would be replicated, and of the largest other array.
+    double replicated = 0;
     double largest = 0;
     for (size_t i = 0; i < problem_.operands.size(); ++i) {
       const TensorView& view = problem_.operands[i];
@@ -355,7 +363,8 @@ class Chooser {
       cost += planner_->cost().MemoryTime(bytes);
       bool gathers = false;
       if (cheapest->sent_bytes > 0 && needed.DimAxes() == 0 && !rule_.weighs_gathering && CanTakeParts(i)) {
-        // Weights split over an axis that now cuts something else of the op are meant to be gathered.
+        // Does not count weights all of whose axes now cut other factors of the op: they are meant to be
+        // gathered.
         for (const Sharding& place : view.places) gathers |= (place.DimAxes() & ~used) != 0;
       }
       (gathers ? replicated : largest) = std::max(gathers ? replicated : largest, bytes);
@@ -378,8 +387,8 @@ class Chooser {
       time += plan.time;
       sent += plan.sent_bytes;
     }
-    // Where work is cut, an operand that is small beside what the op holds anyway, such as the updates of a scatter, costs
-    // its bytes alone.
+    // If the op's work is cut, replicating an operand of at most half the bytes of the op's largest other
+    // array (such as the updates of a scatter) counts by its bytes only.
     candidate->replicates = replicated > 0 && (used == 0 || 2 * replicated > largest);
     if (problem_.op != nullptr) {
       const OwnExchanges own =
@@ -398,7 +407,7 @@ class Chooser {
     candidate->cost = time + cost;
   }
 
-  // `wanted`, with open dimensions cut as far as `natural` cuts them.
+  // `wanted`, with its open dimensions cut over all axes that cut them in `natural`, if possible.
   static Sharding GrownTo(const Sharding& natural, const Sharding& wanted, uint64_t open) {
     Sharding grown = wanted;
     for (size_t d = 0; d < wanted.dims.size(); ++d) {

@@ -1,11 +1,15 @@
 // How one op is computed: which axes cut each of its factors.
 //
-// Given where the operands are and where the result is wanted, contractions take the assignment with the
-// fewest flops per device, unless it sends kBytesPerFlop more for each of those saved (a cost model that knows what flops
-// take counts them as time instead). Among those, and for all other ops, assignments come first that replicate no operand
-// which the op could take as shards. Among these the one that costs least is taken: bytes sent to reshard the operands
-// and the result, plus the local memory traffic in units of link time, so that of equal communication the more
-// parallel one wins.
+// Given the shardings of the operands and those wanted of the results, the better of two assignments is the
+// one with
+//
+//   1. less flops * kBytesPerFlop + cost, if flops per device differ and the cost model does not price flops
+//   2. otherwise, no operand replicated that the op could take in shards
+//   3. otherwise, less cost
+//
+// The cost is the time of resharding operands and results and of the op's own exchanges, plus local memory
+// traffic in units of link time, so that of equal communication the more parallel assignment wins. A cost
+// model that prices flops adds their time.
 #ifndef TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_H_
 #define TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_H_
 
@@ -18,33 +22,38 @@
 
 namespace toroid {
 
-// The facts about one operand or result.
+// One operand or result of the op.
 struct TensorView {
   absl::Span<const int64_t> dims;
-  int64_t width = 4;                        // Bytes of an element.
-  absl::InlinedVector<Sharding, 2> places;  // Where an operand is; where a result is wanted (none: anywhere).
-  bool free = false;                        // An operand that any device can make in any sharding.
-  uint64_t open = 0;  // By dimension: a result that is cut further there than wanted may stay so.
+  int64_t width = 4;  // Bytes per element.
+  // The shardings in which an operand is available; the one wanted of a result (none: any will do).
+  absl::InlinedVector<Sharding, 2> places;
+  bool free = false;  // True for an operand that every device can compute in any sharding.
+  uint64_t open = 0;  // Bit d: the result may stay cut further along dimension d than wanted.
 };
 
 struct Assignment {
   absl::InlinedVector<AxisList, 6> factor_axes;
   int64_t sent_bytes = 0;
-  double time = 0;   // Of what is sent, by the cost model.
-  double flops = 0;  // Of a contraction, per device.
-  // Some cut operand would have to be replicated although the op can run on its shards.
+  double time = 0;   // The cost of sending `sent_bytes`, by the cost model.
+  double flops = 0;  // Flops of a contraction per device; 0 for other ops.
+  // True if some cut operand would be replicated although the op can run on its shards.
   bool replicates = false;
-  // `time`, what its own exchanges delay, local memory traffic, and a contraction's time where the cost model has it.
+  // `time`, the delay of the op's own exchanges, local memory traffic, and the time of a contraction if the
+  // cost model prices flops.
   double cost = 0;
 };
 
-// A flop saved is worth so many bytes sent, and no more: moving tiles to be cut where they are small, or uneven, costs
-// more than it saves. A core of TPU v3 does 880 flops in the time in which it sends a byte; far fewer are asked for here,
-// since work repeated on several devices is no way to save bytes.
+// The most bytes that saving one flop is worth. A limit is needed, as moving tiles that are small or uneven
+// costs more than it saves. A TPU v3 core does 880 flops in the time in which it sends a byte. Here one flop
+// per byte is enough, because repeating work on several devices is not a good way to save bytes.
 inline constexpr double kBytesPerFlop = 1;
-// Where the whole program is weighed, and must not send much more: about what a core of TPU v3 does of f32 products.
+// Flops that an additional byte must save for IdleAxes::kCutForFlops, under which whole programs are compared
+// and must not send much more. About the f32 flops that a TPU v3 core does in the time in which it sends a
+// byte.
 inline constexpr double kFlopsOfAByte = 256;
-// The same for programs of small arrays, whose users see in them what larger ones would do.
+// The same for IdleAxes::kCutForFewFlops: programs of small arrays, which should be partitioned like the
+// larger ones that they stand for.
 inline constexpr double kFewFlopsOfAByte = 4;
 
 struct AssignmentProblem {
@@ -52,30 +61,35 @@ struct AssignmentProblem {
   const ShardingRule* rule = nullptr;
   absl::InlinedVector<TensorView, 4> operands;
   absl::InlinedVector<TensorView, 1> results;
-  bool uneven = false;   // Leading parts of dimensions may be cut unevenly (Factor::by_halo).
-  AxisSet reserved = 0;  // Axes the op may not use: manual ones, and those over which it passes partials on.
+  bool uneven = false;   // True if leading factors of dimensions may be cut unevenly (Factor::by_halo).
+  AxisSet reserved = 0;  // Axes the op may not use: manual axes, and axes over which its values stay partial.
 };
 
-// The sharding of a tensor of factors `tensor` under an assignment; no partial axes.
+// The sharding of a tensor of factors `tensor` under an assignment, without partial axes.
 Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorFactors& tensor,
                        absl::Span<const AxisList> factor_axes);
 
-// Local flops of an op that does many: so many for each combination of positions of its local factors.
+// The op's flops per device: rule.flops_per_point for each point of its local iteration space.
 double LocalFlops(const Mesh& mesh, const ShardingRule& rule, absl::Span<const AxisList> factor_axes);
 
-// The bytes that the local program of an op with this cut exchanges by itself: halos. `bytes_of(k)`: local bytes of operand k.
+// What the local program of an op exchanges by itself (halos, ...) if its factors are cut over `factor_axes`,
+// on one device. bytes_of(k): local bytes of operand k.
 struct OwnExchanges {
   int64_t sent_bytes = 0;
-  double time = 0;   // By the cost model, as of a plan.
-  double delay = 0;  // What many small messages cost beyond it.
+  double time = 0;   // The cost of sending `sent_bytes` by permutes.
+  double delay = 0;  // The cost of many small messages beyond `time`.
 };
 OwnExchanges ExchangesUnder(const Mesh& mesh, const Instruction& op, const ShardingRule& rule,
                             const CostModel& cost, absl::Span<const AxisList> factor_axes,
                             absl::FunctionRef<double(size_t k)> bytes_of);
 
-// Whether a contraction whose operands are whole along an axis that nothing else uses is cut there, where bringing its
-// result to its place sends no more: a sum over other axes, which is reduced in pieces anyway.
-// kCutForFlops, kCutForFewFlops: or sends a byte more for every kFlopsOfAByte or kFewFlopsOfAByte flops that it saves.
+// Whether to cut a contraction also over idle axes, which its best assignment does not use:
+//
+//   kLeave           no
+//   kCut             if that sends no more bytes and takes no more time to send them. Example: a result that
+//                    is partial over other axes, and is reduced in pieces anyway
+//   kCutForFlops     or if it saves kFlopsOfAByte flops for each additional byte
+//   kCutForFewFlops  or if it saves kFewFlopsOfAByte flops for each additional byte
 enum class IdleAxes : uint8_t { kLeave, kCut, kCutForFlops, kCutForFewFlops };
 
 Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh,

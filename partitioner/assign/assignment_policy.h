@@ -1,9 +1,10 @@
-// Who chooses how ops are computed.
+// Policies that choose the assignment of each op.
 //
-// A policy is given to the partitioner (PartitionOptions::policy). The usual one takes what costs least (assignment.h);
-// that every op runs on replicated arrays is another one, the slowest correct partitioning and a reference for tests.
-// To try a policy: derive, choose, give it to PartitionModule. Whatever it chooses is computed right, as long as it
-// cuts factors where the op's local program can (CanCutLocally) and leaves reserved axes alone.
+// PartitionOptions::policy gives the partitioner its policy. The default one chooses the cheapest assignment
+// (assignment.h). Another one runs every op on replicated arrays: the slowest correct partitioning, a
+// reference for tests. To try a policy, derive a class and give it to PartitionModule. The partitioned
+// program is correct for all choices that cut only factors that the op's local program can cut
+// (CanCutLocally) and use no reserved axes.
 #ifndef TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_POLICY_H_
 #define TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_POLICY_H_
 
@@ -17,22 +18,22 @@ class AssignmentPolicy {
  public:
   virtual ~AssignmentPolicy() = default;
 
-  // Changes the shardings that propagation found, by tensor. Those of the program's parameters and outputs, marked in
-  // `at_boundary`, are what its caller relies on.
+  // Changes the shardings that propagation found, indexed by tensor. Must keep those of the program's
+  // parameters and outputs, which are true in `at_boundary`: the program's caller relies on them.
   virtual void AdjustPlan(const std::vector<bool>& at_boundary, std::vector<Sharding>* plan) const;
 
   virtual Assignment Choose(const AssignmentProblem& problem, ReshardPlanner* planner,
                             const Mesh& mesh) const = 0;
 };
 
-// ChooseAssignment; plans stay as they are.
+// Calls ChooseAssignment for every op, and does not change the plan.
 const AssignmentPolicy& CheapestAssignments();
 
-// The same, with contractions cut over idle axes (IdleAxes). Less work of one op may make others send more, so that it is
-// compared with the usual policy by what whole programs do.
+// The same, with contractions also cut over idle axes (IdleAxes). Saving work in one op may make other ops
+// send more, so callers compare whole programs under this policy and under the default one.
 const AssignmentPolicy& CheapestAssignmentsOnIdleAxes(IdleAxes idle_axes);
 
-// Every op on replicated arrays.
+// Runs every op on replicated arrays.
 const AssignmentPolicy& ReplicateEverything();
 
 }  // namespace toroid

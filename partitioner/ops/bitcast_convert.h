@@ -1,5 +1,5 @@
-// `bitcast-convert`: (i j) -> (i j), or (i j) -> (i j w); the extra minor dimension of the wider side is private. The
-// local program is the op itself.
+// `bitcast-convert`: (i j) -> (i j), (i j) -> (i j w) or (i j w) -> (i j); the extra minor dimension w is
+// never cut. The local program is the op itself.
 #ifndef TOROID_PARTITIONER_OPS_BITCAST_CONVERT_H_
 #define TOROID_PARTITIONER_OPS_BITCAST_CONVERT_H_
 

@@ -1,4 +1,5 @@
-// The matrices of blocked linear algebra: the last two dimensions of an array, behind a batch.
+// Operations of blocked linear algebra on matrices: the last two dimensions of an array; the others are a
+// batch.
 #ifndef TOROID_PARTITIONER_OPS_BLOCK_MATRIX_H_
 #define TOROID_PARTITIONER_OPS_BLOCK_MATRIX_H_
 
@@ -16,21 +17,22 @@ class BlockMatrix {
   static int64_t Columns(const Instruction* x) { return x->shape().dim(x->shape().rank() - 1); }
 
   Instruction* Transpose(Instruction* x);
-  Instruction* Conjugate(Instruction* x);  // Of real numbers: themselves.
-  // a b^T, or a b, in the precision of the operands.
+  Instruction* Conjugate(Instruction* x);  // Returns x if its type is real.
+  // a b^T, or a b, at the highest precision (no truncation of f32 operands).
   Instruction* TimesTransposed(Instruction* a, Instruction* b) { return Product(a, b, /*transposed=*/true); }
   Instruction* Times(Instruction* a, Instruction* b) { return Product(a, b, /*transposed=*/false); }
 
   Instruction* RowsOf(Instruction* x, int64_t start, int64_t limit);
   Instruction* ColumnsOf(Instruction* x, int64_t start, int64_t limit);
-  // Along the rows, or columns.
+  // Concatenates the parts from top to bottom, or from left to right.
   Instruction* Below(absl::Span<Instruction* const> parts);
   Instruction* Beside(absl::Span<Instruction* const> parts);
 
-  // The numbers of the rows, or columns, from `start` (null: 0), in the shape of x.
+  // An array of the dimensions of x: each element is its row (column) number plus the scalar `start` (null:
+  // 0).
   Instruction* RowNumbers(Instruction* x, Instruction* start) { return Numbers(x, 2, start); }
   Instruction* ColumnNumbers(Instruction* x, Instruction* start) { return Numbers(x, 1, start); }
-  // `x` on the device that is number `owner` along the axes, `other` elsewhere.
+  // `x` on devices whose coordinate along the axes is `owner`, `other` on all others.
   Instruction* WhereOwned(const AxisList& axes, int64_t owner, Instruction* x, Instruction* other);
   Instruction* ZerosLike(Instruction* x) { return b_.Zeros(x->shape().element_type(), x->shape().dims()); }
 

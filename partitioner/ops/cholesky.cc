@@ -6,7 +6,8 @@
 namespace toroid {
 namespace {
 
-// Steps are written out: of more blocks than these the matrix is gathered, as if they sent all of it twice.
+// The loop over blocks is unrolled in the local program. More blocks than this are priced at twice the bytes
+// of the matrix, so that gathering it wins.
 constexpr int64_t kMaxBlocks = 16;
 
 // The dimension that may be cut.
@@ -31,13 +32,13 @@ class CholeskyWriter {
   }
 
  private:
-  // The rows of L of those of A.
+  // This device's rows of L, from its rows of A.
   Instruction* Lower(Instruction* a) {
     const int64_t t = BlockMatrix::Rows(a), blocks = CeilOfRatio(n_, t);
     Instruction* start = b_.Offset(axes_, t, SpmdBuilder::IndexType(t * b_.mesh().Product(axes_)));
     a = Completed(a, start, t * b_.mesh().Product(axes_));
     Instruction* diagonal = b_.DynamicSliceAlong(a, a->shape().rank() - 1, start, t);
-    std::vector<Instruction*> row;  // L_i0 .. of this device.
+    std::vector<Instruction*> row;  // This device's blocks L_i0, L_i1, ...
     for (int64_t k = 0; k < blocks; ++k) {
       Instruction* own = b_.Clone(op_, diagonal->shape(), {diagonal});
       if (op_.attrs().cholesky_options().lower() == false) own = AsLower(diagonal);
@@ -63,7 +64,7 @@ class CholeskyWriter {
     return b_.Select(is_below, all, m_.ZerosLike(all));
   }
 
-  // With columns for all blocks, and the identity behind row n.
+  // `a` padded to `columns` columns; rows from n on are those of the identity.
   Instruction* Completed(Instruction* a, Instruction* start, int64_t columns) {
     if (columns == n_) return a;
     a = b_.PadAlong(a, a->shape().rank() - 1, 0, columns - n_);
@@ -75,13 +76,13 @@ class CholeskyWriter {
     return b_.Select(is_row, a, identity);
   }
 
-  // L of a lower triangle by an op on an upper one.
+  // L from the lower triangle of a, by an op that reads the upper one.
   Instruction* AsLower(Instruction* a) {
     Instruction* upper = m_.Conjugate(m_.Transpose(a));
     return m_.Conjugate(m_.Transpose(b_.Clone(op_, upper->shape(), {upper})));
   }
 
-  // x with x l^H = y.
+  // Solves x l^H = y for x.
   Instruction* Solve(Instruction* l, Instruction* y) {
     xla::HloInstructionProto* attrs = b_.NewAttrs();
     auto* options = attrs->mutable_triangular_solve_options();

@@ -3,7 +3,8 @@
 namespace toroid {
 namespace {
 
-// Pointwise per operand, except that the listed dimensions are private to each side.
+// The dimensions of each operand share factors with those of its result; dimensions in `private_dims` have
+// none.
 ShardingRule PointwiseBut(const Instruction& instruction, absl::Span<const int64_t> private_dims) {
   ShardingRule rule;
   const bool tuple = instruction.shape().IsTuple();
@@ -21,7 +22,7 @@ ShardingRule PointwiseBut(const Instruction& instruction, absl::Span<const int64
   return rule;
 }
 
-// A tuple of as many arrays as there are operands, each with its operand's sizes.
+// True if the result is a tuple of one array per operand, of the operand's dimensions.
 bool ResultPerOperand(const Instruction& instruction) {
   const auto results = instruction.shape().tuple_shapes();
   if (static_cast<int>(results.size()) != instruction.num_operands()) return false;
@@ -45,7 +46,8 @@ ShardingRule ReduceScatterShardingRule(const Instruction& instruction) {
 
 ShardingRule AllToAllShardingRule(const Instruction& instruction) {
   if (instruction.dimensions().empty()) {
-    // Each of n operands goes to another device: the arrays that arrive together were cut alike.
+    // Each of n operands goes to another device. A device receives parts of different operands in one result,
+    // so all operands and results are cut alike.
     if (!ResultPerOperand(instruction)) return OpaqueRule(instruction);
     ShardingRule rule = PointwiseRule(instruction.operand(0)->shape().dims(), instruction.num_operands());
     rule.results.assign(rule.operands.begin(), rule.operands.end());
@@ -55,7 +57,7 @@ ShardingRule AllToAllShardingRule(const Instruction& instruction) {
 }
 
 ShardingRule CollectivePermuteShardingRule(const Instruction& instruction) {
-  // One that writes into its second operand names places within them.
+  // A permute that writes into its second operand has operands that address places within the arrays.
   const bool in_place = instruction.num_operands() > 1 && !ResultPerOperand(instruction);
   return in_place ? OpaqueRule(instruction) : PointwiseBut(instruction, {});
 }

@@ -1,5 +1,5 @@
-// Collectives that the program's author wrote: pointwise, except that the dimensions they gather, scatter or exchange
-// are private to each side. The local program is the op itself.
+// Collectives that the program's author wrote: pointwise, except that the dimensions that they gather,
+// scatter or exchange are never cut. The local program is the op itself.
 #ifndef TOROID_PARTITIONER_OPS_COLLECTIVES_H_
 #define TOROID_PARTITIONER_OPS_COLLECTIVES_H_
 

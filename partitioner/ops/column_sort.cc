@@ -7,15 +7,16 @@
 #include "hlo/ir/edit.h"
 #include "partitioner/reshard/halo_exchange.h"
 
-// Why every row is at most w = (s - 1)^2 rows from its place behind step 4. Row i of tile j in step 3 has i rows of that
-// tile before it, a_c of them from tile c of step 1, where they are every s-th row from row j on. Of tile c at least
-// j + (a_c - 1) s + 1 rows are then before it (of its own tile s - 1 more), in all s i + s j - (s - 1)^2. Counted
-// from the other end likewise, at most s i + s j + (s - 1) j are. Step 4 puts it at s i + j.
+// Why every row is at most w = (s - 1)^2 rows from its final place after step 4: take row i of tile j after
+// step 3. Of the i rows before it in that tile, a_c come from tile c of step 1, where they were rows j, j +
+// s, ... So at least j + (a_c - 1) s + 1 and at most j + a_c s rows of tile c precede it; for the tile that
+// it comes from itself, exactly j + a_c s. Summed over the s tiles, its final place is in [s i + s j - (s -
+// 1)^2, s i + s j]. Step 4 puts it at s i + j, and 0 <= j < s.
 
 namespace toroid {
 namespace {
 
-// True if rows that compare equal are equal: their order does not show.
+// True if rows that compare equal are identical, so that their order does not matter.
 bool AreEqualRowsAlike(const Instruction& op) {
   if (op.num_operands() != 1) return false;
   const Instruction& root = *op.called(0)->root();
@@ -25,7 +26,7 @@ bool AreEqualRowsAlike(const Instruction& op) {
   return !IsFloat(a.shape().element_type()) || root.attrs().comparison_type() == "TOTALORDER";
 }
 
-// The largest number that a whole number's type holds, at most 2^62; -1 for other types.
+// The largest value of an integer type, at most 2^62; -1 for other types.
 int64_t LargestOf(PrimitiveType type) {
   if (!IsInt(type)) return -1;
   const int bits = BitWidth(type) - (IsSignedInt(type) ? 1 : 0);
@@ -43,8 +44,9 @@ std::vector<Instruction*> CopyInto(const OpContext& context, const Computation& 
   return copies;
 }
 
-// The comparison where numbers decide between equal rows: those of operand `number`, or of one more behind them all.
-// Rows with numbers of `padding` or more come behind all others (-1: there are none).
+// The sort's comparison with ties broken by a number: operand `number` of the sort or, if that is the count
+// of its operands, one more operand of `type`. Rows whose number is at least `padding` come behind all others
+// (-1: no padding).
 Computation* LessByNumber(const OpContext& context, int number, PrimitiveType type, int64_t padding) {
   const Computation& less = *context.op->called(0);
   InstructionBuilder b = context.b->InNewComputation(absl::StrCat(less.name(), ".numbered"));
@@ -115,7 +117,7 @@ Computation* LessWithFlag(const OpContext& context) {
   return b.Finish(b.And(b.Not(left), b.Or(right, copies[less.root()->index()])));
 }
 
-// The local program.
+// Emits the local program.
 class ColumnSortWriter {
  public:
   ColumnSortWriter(const ColumnSort& sort, OpContext& context)
@@ -146,7 +148,7 @@ class ColumnSortWriter {
   }
 
  private:
-  // Step 1, with the padding behind a tile's rows; from here on `less_` compares rows.
+  // Step 1: pads the tile to r rows and sorts it. Sets `less_`, the comparison of all later steps.
   void SortOwnRows() {
     Computation* given = context_.copy_computation(context_.op->called(0));
     less_ = given;
@@ -181,10 +183,10 @@ class ColumnSortWriter {
     }
   }
 
-  // The number of padding rows: more than any other's.
+  // The number that padding rows carry, greater than that of any other row.
   int64_t Padding() const { return sort_.rows_ * sort_.tiles_; }
 
-  // The rows as [..., major, minor, ...].
+  // The dimensions of x with the sorted one split in two: [..., major, minor, ...].
   Dims Split(const Instruction* x, int64_t major, int64_t minor) const {
     Dims dims(x->shape().dims().begin(), x->shape().dims().end());
     dims[dim_] = major;
@@ -192,21 +194,21 @@ class ColumnSortWriter {
     return dims;
   }
 
-  // Step 2: position m s + c is row m s + j of tile c, on tile j.
+  // Step 2: afterwards position m s + c of tile j holds row m s + j of tile c.
   Instruction* Deal(Instruction* x) {
     const Dims dims(x->shape().dims().begin(), x->shape().dims().end());
     Instruction* split = b_.Reshape(x, Split(x, sort_.rows_ / sort_.tiles_, sort_.tiles_));
     return b_.Reshape(b_.AllToAll(split, axes_, dim_ + 1), dims);
   }
 
-  // Step 4.
+  // Step 4: afterwards tile j holds rows [j r / s, (j + 1) r / s) of all tiles, in order of the tiles.
   Instruction* Stack(Instruction* x) {
     const Dims dims(x->shape().dims().begin(), x->shape().dims().end());
     Instruction* split = b_.Reshape(x, Split(x, sort_.tiles_, sort_.rows_ / sort_.tiles_));
     return b_.Reshape(b_.AllToAll(split, axes_, dim_), dims);
   }
 
-  // Of the rows behind step 2: r c + k, of row k of tile c.
+  // The numbers of the rows that a tile holds after step 2: r c + k for row k of tile c.
   Instruction* Numbers() {
     const auto dims = arrays_[0]->shape().dims();
     const Dims split = Split(arrays_[0], sort_.rows_ / sort_.tiles_, sort_.tiles_);
@@ -227,8 +229,8 @@ class ColumnSortWriter {
   // Step 5: the last w rows of a tile and the first w of the next are sorted together.
   void MergeBorders() {
     const int64_t w = sort_.border_, r = sort_.rows_;
-    std::vector<Instruction*> before,
-        behind;  // The rows on both sides of the tile's first, and last, border.
+    // The w rows on each side of the border before the tile, and of the border behind it.
+    std::vector<Instruction*> before, behind;
     for (Instruction* array : arrays_) {
       Instruction* window = FetchWindow(b_, array, dim_, r * sort_.tiles_, axes_, axes_,
                                         {.scale = r, .shift = -w, .length = r + 2 * w});

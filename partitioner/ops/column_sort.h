@@ -1,17 +1,20 @@
-// Sorts along a cut dimension whose tiles stay cut: Leighton's columnsort, one column per tile.
+// Sorts along a cut dimension without gathering it: Leighton's columnsort, one column per tile.
 //
-// Global:  lines of n rows over s tiles. A tile takes r rows: those that it has, and padding up to a multiple of s.
+// Global:  lines of n rows over s tiles. Each tile is padded to r rows, a multiple of s.
 // Shard:   1. each tile sorts its own rows
-//          2. row k goes to tile k mod s (an all-to-all): every tile has every s-th row of all others
-//          3. each tile sorts these
-//          4. row i goes to tile i / (r / s) (an all-to-all): now every row is at most w = (s - 1)^2 rows from its place
-//          5. each tile sorts these, and neighbours merge the w rows on either side of their border (two permutes)
-//          6. where r is no tile of the result, rows move to where they belong: a halo exchange
-// Example: f32[8000] without an order of equal rows, over 4: tiles of 2000 rows, w = 9. Sent: 2 x 1500 + 2 x 9 rows, 12.1 kB;
-//          an all-gather would send 6000, 24 kB.
-// Equal rows: where these can be told apart, a number travels with each row from step 4 on, which is greater the later
-//          the row stood. Padding has the greatest. An operand that counts rows (argsort) is such a number itself.
-// Holds for: r >= 2 w; smaller tiles are padded.
+//          2. row k goes to tile k mod s (an all-to-all): a tile then has every s-th row of all tiles
+//          3. each tile sorts the rows it received
+//          4. row i goes to tile i / (r / s) (an all-to-all): now every row is at most w = (s - 1)^2 rows from
+//             its final place
+//          5. each tile sorts the rows it received, and neighbours merge the w rows on either side of their
+//             border (two permutes)
+//          6. if r is not the result's tile size, a halo exchange moves rows to their tiles
+// Example: an unstable sort of f32[8000] over 4: tiles of 2000 rows, w = 9. A device sends 2 x 1500 + 2 x 9
+//          rows, which are 12.1 kB; for an all-gather it would send 6000 rows, 24 kB.
+// Equal rows: if rows that compare equal differ, each row carries its position as a number from step 3 on,
+//          which breaks ties. Padding has the largest number. An operand that counts rows (argsort) serves as
+//          the number.
+// Requires: r >= 2 w; smaller tiles are padded.
 // Source: F. T. Leighton, Tight bounds on the complexity of parallel sorting, IEEE ToC C-34 (1985).
 #ifndef TOROID_PARTITIONER_OPS_COLUMN_SORT_H_
 #define TOROID_PARTITIONER_OPS_COLUMN_SORT_H_
@@ -28,10 +31,11 @@ class ColumnSort {
  public:
   ColumnSort(const Instruction& op, int64_t tiles);
 
-  // Bytes that a device sends, at most. bytes_per_row: of all operands; lines: that lie on a device.
+  // The most bytes that any device sends. A device holds `lines` lines; one row of all of them has
+  // `bytes_per_row` bytes, summed over the operands.
   int64_t SentBytes(double bytes_per_row, double lines) const;
 
-  // The local results, cut as the operands are.
+  // Emits the sort. The local results are cut like the operands.
   std::vector<Instruction*> Build(OpContext& context) const;
 
  private:
@@ -43,20 +47,22 @@ class ColumnSort {
   const int64_t n_, tiles_, tile_;
   int64_t border_ = 0;    // w
   int64_t rows_ = 0;      // r
-  int counter_ = -1;      // The operand that counts rows.
-  bool numbers_ = false;  // A number travels with each row.
+  int counter_ = -1;      // The operand that counts rows (CounterOf).
+  bool numbers_ = false;  // True if each row carries a number.
   PrimitiveType number_type_ = xla::S32;
 };
 
-// The operand of a sort that counts rows, up to their number at least; -1: none. Equal rows are in its order, and any device
-// can make it.
+// The index of an operand of the sort that counts rows: an iota along the sorted dimension, or a broadcast of
+// one, in a type that holds numbers beyond the row count. -1: none. It gives the original order of equal
+// rows.
 int CounterOf(const Instruction& op);
 
-// The op over other operands, one result each.
+// Emits the sort over other operands, compared by `less`. One result per operand.
 std::vector<Instruction*> SortOf(const OpContext& context, absl::Span<Instruction* const> operands,
                                  Computation* less);
 
-// The comparison of rows with one flag more: rows with a flag come behind all others.
+// The sort's comparison with a flag (a pred) as one more operand: rows whose flag is set come behind all
+// others.
 Computation* LessWithFlag(const OpContext& context);
 
 }  // namespace toroid

@@ -1,5 +1,6 @@
-// `concatenate`: operand k lies in rows [begin, begin + n) of the result; a tile of t rows takes from each operand what
-// falls into it: rows [i t - begin, .. + t) for tile i. Slices of one array are read through (read_through.h).
+// `concatenate`: operand k, of n rows, becomes rows [begin, begin + n) of the result. Tile i of t rows
+// fetches rows [i t - begin, i t - begin + t) of each operand and selects by position. If operands are slices
+// of one array, tiles fetch rows of that array (read_through.h).
 #ifndef TOROID_PARTITIONER_OPS_CONCATENATE_H_
 #define TOROID_PARTITIONER_OPS_CONCATENATE_H_
 

@@ -1,4 +1,4 @@
-// `constant`: every device holds the part that is asked for; a tuple of constants is never cut.
+// `constant`: may be cut in any dimension, each device holds its shard; a tuple of constants is never cut.
 #ifndef TOROID_PARTITIONER_OPS_CONSTANT_H_
 #define TOROID_PARTITIONER_OPS_CONSTANT_H_
 

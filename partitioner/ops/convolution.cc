@@ -11,18 +11,18 @@
 namespace toroid {
 namespace {
 
-// The factor of spatial dimension 0; those of the others follow.
+// The factor of spatial dimension 0; factors of the other spatial dimensions follow in order.
 int SpatialFactor(const ConvolutionView& numbers) {
   return 3 + (numbers.batch_groups() > 1 ? 1 : 0) + (numbers.feature_groups() > 1 ? 1 : 0);
 }
 
-// Adds the minor factor of a dimension, unless its groups have one element each: such a dimension is cut as any other, in parts that
-// need not be equal.
-void AddWithin(int64_t size, int factor, DimFactors* dim) {
+// Adds `factor` to `dim`, minor to a group factor if there is one. If each group has one element, the group
+// stays the only factor, so that the dimension can also be cut unevenly.
+void AddMinorFactor(int64_t size, int factor, DimFactors* dim) {
   if (size != 1 || dim->size == 0) dim->push_back(factor);
 }
 
-// The windows of one spatial dimension.
+// The sizes of image, window and output in one spatial dimension, in rows.
 struct SpatialSizes {
   SpatialSizes(const Instruction& op, const ConvolutionView& numbers, int i)
       : image(op.operand(0)->shape().dim(numbers.input_spatial()[i])),
@@ -30,7 +30,9 @@ struct SpatialSizes {
         output(op.shape().dim(numbers.output_spatial()[i])),
         window_step(WindowView(op)[i].window_dilation),
         output_step(WindowView(op)[i].stride) {}
-  // Cutting either, a tile reads over its border as far as the other one reaches. Tiles of more rows share the work better.
+  // True if the window is the one to cut, false if the output is. If one of the two is cut, a tile reads
+  // beyond its border as many image rows as the other one reaches over; and the one with more rows divides
+  // more evenly.
   bool CutsWindow() const {
     return SaturatingMultiply(window, Reach(window, window_step)) >
            SaturatingMultiply(output, Reach(output, output_step));
@@ -41,7 +43,7 @@ struct SpatialSizes {
   static int64_t Reach(int64_t rows, int64_t step) {
     return SaturatingMultiply(std::max<int64_t>(rows, 1) - 1, step);
   }
-  int64_t window_step, output_step;  // Along the image.
+  int64_t window_step, output_step;  // Image rows from one window row, or one output, to the next.
 };
 
 }  // namespace
@@ -76,15 +78,15 @@ ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
     out_feature.push_back(group);
   }
   const int batch = rule.AddFactor(out_shape.dim(numbers.output_batch()));
-  AddWithin(out_shape.dim(numbers.output_batch()), batch, &lhs_batch);
+  AddMinorFactor(out_shape.dim(numbers.output_batch()), batch, &lhs_batch);
   out_batch.push_back(batch);
   const int in = rule.AddFactor(rhs_shape.dim(numbers.kernel_input_feature()), FactorKind::kReduction);
-  AddWithin(rhs_shape.dim(numbers.kernel_input_feature()), in, &lhs_feature);
+  AddMinorFactor(rhs_shape.dim(numbers.kernel_input_feature()), in, &lhs_feature);
   rhs_in.push_back(in);
   const int64_t out_of_group = out_features / (batch_groups * feature_groups);
   const int features = rule.AddFactor(out_of_group);
-  AddWithin(out_of_group, features, &rhs_out);
-  AddWithin(out_of_group, features, &out_feature);
+  AddMinorFactor(out_of_group, features, &rhs_out);
+  AddMinorFactor(out_of_group, features, &out_feature);
 
   const WindowView window(instruction);
   rule.flops_per_point = 2;
@@ -133,7 +135,7 @@ int64_t BytesSentByConvolution(const Instruction& op, int factor, int64_t,
 
 namespace {
 
-// Attributes with the number of groups that a device has; null where those are whole.
+// The op's attributes with the number of groups on each device; null if groups are not cut.
 xla::HloInstructionProto* LocalGroups(const OpContext& context, const ConvolutionView& numbers) {
   const bool of_batch = numbers.batch_groups() > 1;
   const int64_t groups = of_batch ? numbers.batch_groups() : numbers.feature_groups();
@@ -150,7 +152,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& contex
   SpmdBuilder& b = *context.b;
   const ConvolutionView numbers(*context.op);
   xla::HloInstructionProto* attrs = LocalGroups(context, numbers);
-  // A cut feature contraction: padding is zeroed on both sides.
+  // If the contracted features are cut, their padding is zeroed in both operands.
   const int64_t in_dims[2] = {numbers.input_feature(), numbers.kernel_input_feature()};
   for (int side = 0; side < 2; ++side) {
     Instruction*& operand = context.operands[side];

@@ -1,20 +1,21 @@
-// `convolution`: batch passes through, features contract as in a dot; group counts split a dimension into (group,
-// rest), and groups may be cut: a device then has some of them. Of a spatial dimension either output or window is one
-// factor with that of the image, the one that has more rows and reaches further along the image (their product decides);
-// the other one is never cut.
+// `convolution`: the batch passes through, input features are contracted as in a dot. A group count splits a
+// dimension into (group, rest); if groups are cut, each device computes some of the groups. In each spatial
+// dimension the image shares its factor with either the output or the window: the one with the larger product
+// of rows and reach along the image. The other one is never cut.
 //
-// - Output cut: a tile fetches the rows that its windows read (window_base.h), and the op runs without padding.
-// - Window cut (the gradient by a kernel: the window is the other image): the op
-//   contracts over it as over features. A tile has t of the window's rows, fetches the image's rows that these meet in
-//   all outputs, and gives a term of the sum.
+// - Output cut: a tile fetches the image rows that its windows read (window_base.h), and the op runs without
+//   padding.
+// - Window cut (in the gradient by the kernel, whose window is as large as an image): the op contracts over
+//   the window as over features. A tile has t of the window's rows, fetches the image rows that they meet in
+//   all outputs, and computes a partial sum.
 //
-// Example: image f32[32], window f32[32] padded by 1, output f32[3], over 4: tile i meets rows [8 i - 1, 8 i + 9): one
-// from either neighbour, and the output is partial.
-// Example: image f32[224], window f32[16], strides of 16, output f32[14], over 2: outputs reach over 13 * 16 rows, the window
-// over 15. The output is cut, and a tile of 7 reads its own 112 rows.
+// Example: image f32[32], window f32[32] padded by 1, output f32[3], over 4. The window is cut: tile i meets
+//          image rows [8 i - 1, 8 i + 9), one from either neighbour, and the output is partial.
+// Example: image f32[224], window f32[16], strides of 16, output f32[14], over 2. Outputs reach over 13 * 16
+//          rows, the window over 15. The output is cut, and a tile of 7 outputs reads its own 112 image rows.
 //
-// A window's rows that fill up a short last tile are zeros, which meet rows of the image: an infinity there would make
-// NaN of them, so if the image is seen to hold one, the window is cut evenly or not at all.
+// A short last tile of the window is filled up with zeros, which are multiplied with image rows. 0 x infinity
+// is NaN, so if the image is visibly non-finite (finite.h), the window is cut evenly or not at all.
 #ifndef TOROID_PARTITIONER_OPS_CONVOLUTION_H_
 #define TOROID_PARTITIONER_OPS_CONVOLUTION_H_
 
@@ -27,7 +28,8 @@ ShardingRule ConvolutionShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& context);
 std::vector<OperandWindows> ReadsOfConvolution(const Instruction& op, int factor, int64_t tiles);
 
-// A cut window that is applied in reverse is reversed first.
+// `halo`, plus the local bytes of a cut window that is applied in reverse: the local program reverses it
+// first.
 int64_t BytesSentByConvolution(const Instruction& op, int factor, int64_t tiles,
                                absl::Span<const double> operand_bytes, int64_t halo);
 

@@ -13,8 +13,8 @@
 namespace toroid {
 namespace {
 
-// The number of leading dimensions over which a call is a batch of calls, if it says so and all its arrays have
-// them.
+// The number of leading batch dimensions that the call's num_batch_dims attribute states, if all its arrays
+// have these dimensions.
 std::optional<int> BatchDims(const Instruction& instruction) {
   const std::string* text = instruction.FrontendAttribute("num_batch_dims");
   int batch = 0;
@@ -37,7 +37,7 @@ std::optional<int> BatchDims(const Instruction& instruction) {
   return batch;
 }
 
-// (b i j), (b k) -> (b l): b passes through, all others are the call's own.
+// (b i j), (b k) -> (b l): b passes through, no other dimension is ever cut.
 ShardingRule BatchedCallRule(const Instruction& instruction, int batch) {
   ShardingRule rule;
   for (int d = 0; d < batch; ++d) rule.AddFactor(instruction.operand(0)->shape().dim(d));
@@ -59,7 +59,7 @@ bool IsTopK(const Instruction& call) {
          call.operand(0)->shape().IsArray() && call.operand(0)->shape().rank() > 0;
 }
 
-// A triangular solve by LAPACK, of two matrices, or of a batch of them.
+// True for a triangular solve by LAPACK, of two matrices or of two batches of matrices.
 bool IsTriangularSolve(const Instruction& call) {
   const absl::string_view target = call.custom_call_target();
   if (!absl::StartsWith(target, "lapack_") || !absl::StrContains(target, "trsm") || call.num_operands() != 2)
@@ -69,14 +69,15 @@ bool IsTriangularSolve(const Instruction& call) {
          a.rank() == b.rank() && a.rank() >= 2 && a.dim(a.rank() - 1) == a.dim(a.rank() - 2);
 }
 
-// The dimension of its right-hand sides, which are independent; -1 where that is not clear.
+// The dimension that counts the independent right-hand sides of a LAPACK solve; -1 if shapes and config do
+// not tell.
 int FreeDimension(const Instruction& solve) {
   const Shape &a = solve.operand(0)->shape(), &b = solve.operand(1)->shape();
   const int rank = b.rank();
   const int64_t n = a.dim(rank - 1);
   const bool fits_left = b.dim(rank - 2) == n, fits_right = b.dim(rank - 1) == n;
   if (fits_left != fits_right) return fits_left ? rank - 1 : rank - 2;
-  // side = 76 : ui8
+  // LAPACK's side argument as an ASCII code: 'L' (76) or 'R' (82). The config spells it "side = 76 : ui8".
   absl::string_view config = solve.backend_config();
   const size_t at = config.find("side");
   if (!fits_left || at == absl::string_view::npos) return -1;

@@ -1,7 +1,7 @@
-// Custom calls: those with a known meaning have the rule of what they mean; those that say over how many leading
-// dimensions they are a batch of calls are cut along these; others run on replicated arrays.
-//
-// Right-hand sides of LAPACK's triangular solves are independent, as those of the op.
+// Custom calls. Calls of a known target have the rule of the op that they compute, calls that state a Shardy
+// rule have that rule (stated_rule.h), and calls with the attribute num_batch_dims="n" are cut along their n
+// leading dimensions only. All others run on replicated arrays. LAPACK's triangular solves are also cut along
+// their right-hand sides, which are independent.
 //
 // Example: y = f32[8,4,4]{1,2,0} custom-call(x), operand_layout_constraints={f32[8,4,4]{1,2,0}}, num_batch_dims="1"
 // over 2 devices, cut along dimension 0:
@@ -18,7 +18,7 @@ namespace toroid {
 ShardingRule CustomCallShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionCustomCall(OpContext& context);
 
-// The bytes that the call's own collectives send: those of a top-k.
+// The bytes that the call's own collectives send; nonzero only for a top-k.
 int64_t BytesSentByCustomCall(const Instruction& op, int factor, int64_t tiles,
                               absl::Span<const double> operand_bytes, int64_t halo);
 

@@ -32,7 +32,8 @@ ShardingRule DynamicSliceShardingRule(const Instruction& instruction) {
 
 namespace {
 
-// The rows by slices of the shard, if they begin at constants and one is taken of each cut dimension; null otherwise.
+// The result as a static slice of the shard, if all starts are constants and each cut sliced dimension is
+// sliced to one row; null otherwise.
 Instruction* SliceOfShard(OpContext& context, const Shape& local) {
   SpmdBuilder& b = *context.b;
   const Instruction& op = *context.op;
@@ -67,7 +68,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& conte
   Instruction* x = context.operands[0];
   const Shape local = context.ResultShape();
   if (Instruction* rows = SliceOfShard(context, local)) return std::vector<Instruction*>{rows};
-  // Dimensions that pass through: only the sizes change.
+  // Dimensions that pass through only change in size.
   xla::HloInstructionProto* attrs = b.module()->New(context.op->attrs());
   attrs->clear_dynamic_slice_sizes();
   for (int d = 0; d < local.rank(); ++d) attrs->add_dynamic_slice_sizes(local.dim(d));
@@ -76,8 +77,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& conte
   for (int d = 0; d < from.rank(); ++d)
     rewrite |= from.dim(d) != context.op->shape().dim(d) && context.IsCut(0, d);
   if (!rewrite) return context.CloneLocal(attrs);
-  // Rows [start, start + k) of a cut dimension: those in the shard, shifted by a padding of k on both sides
-  // so that every start is in range, masked to the valid part.
+  // Along a cut dimension: pads the shard by k rows on both sides, so that every start is in range, slices k
+  // rows, and masks those that are outside of the shard.
   for (int d = 0; d < from.rank(); ++d) {
     Instruction*& start = context.operands[1 + d];
     const int64_t k = local.dim(d);
@@ -85,8 +86,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& conte
     const AxisList& axes = context.AxesOf(0, d);
     const int64_t shard = x->shape().dim(d);
     Instruction* clamped = ClampedStart(b, start, from.dim(d), k);
-    Instruction* here =
-        b.Binary(Opcode::kSubtract, clamped, b.Offset(axes, shard, xla::S64));  // In the shard.
+    // The start counted from the shard's first row.
+    Instruction* here = b.Binary(Opcode::kSubtract, clamped, b.Offset(axes, shard, xla::S64));
     x = b.PadAlong(x, d, k, k);
     start = b.Binary(Opcode::kAdd, here, b.IntScalar(k, xla::S64));
     start = b.Binary(Opcode::kMaximum, start, b.IntScalar(0, xla::S64));
@@ -97,7 +98,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& conte
     Instruction* in = b.InRange(local.dims(), d, lo, hi);
     mask = mask == nullptr ? in : b.Binary(Opcode::kAnd, mask, in);
   }
-  // All start indices in one type.
+  // Start indices must all have one type.
   for (int d = 0; d < from.rank(); ++d) {
     Instruction*& start = context.operands[1 + d];
     if (start->shape().element_type() != xla::S64)

@@ -9,7 +9,8 @@
 namespace toroid {
 namespace {
 
-// Where several rows of the update, but not all of the dimension, go, if that is a constant.
+// The start along dimension d, if it is a constant and the update has several rows but not all rows of the
+// dimension.
 std::optional<int64_t> ConstantPlace(const Instruction& op, int d) {
   const int64_t rows = op.operand(1)->shape().dim(d);
   return rows < 2 || rows == op.shape().dim(d) ? std::nullopt : ConstantStart(op, d);
@@ -55,7 +56,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicUpdateSlice(OpContext&
   for (int d = 0; d < shape.rank(); ++d)
     rewrite |= shape.dim(d) != update_shape.dim(d) && context.IsCut(0, d);
   if (!rewrite) return context.CloneLocal();
-  // Row j of the shard becomes update row j - here where that is one; `here` is the start in the shard.
+  // With `here`, the start counted from the shard's first row: shard row j becomes update row j - here, if
+  // there is one.
   Instruction* x = context.operands[0];
   Instruction* update = context.operands[1];
   const Dims local(x->shape().dims().begin(), x->shape().dims().end());
@@ -70,13 +72,14 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicUpdateSlice(OpContext&
     Instruction* in = b.InRange(local, d, here, hi);
     mask = mask == nullptr ? in : b.Binary(Opcode::kAnd, mask, in);
     if (context.IsCut(1, d)) {
-      // Its rows are fetched to where they go.
+      // The update is cut: fetches its rows, in place.
       const AxisList& axes = context.AxesOf(0, d);
       const OperandWindows read = ReadsOfDynamicUpdateSlice(*context.op, d, b.mesh().Product(axes))[0];
       update = FetchWindow(b, update, d, read.size, axes, axes, read.windows);
       continue;
     }
-    // The update placed at `here`: a window of the update padded by a shard on both sides.
+    // The update is whole: pads it by a shard's rows on both sides, and slices the window that puts it at
+    // `here`.
     Instruction* padded = b.PadAlong(update, d, shard, shard);
     Instruction* start = b.Binary(Opcode::kSubtract, b.IntScalar(shard, xla::S64), here);
     start = b.Binary(Opcode::kMaximum, start, b.IntScalar(0, xla::S64));

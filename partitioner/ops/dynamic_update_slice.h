@@ -1,7 +1,8 @@
-// `dynamic-update-slice`: dimensions that the update fills pass through; on others every device writes the rows of the
-// update that fall into its shard. Of an update of several rows that go to a constant place, tile i of t rows, from
-// i t on, takes rows [i t - start, i t - start + t), which a halo exchange fetches.
-// Example: x[16:] = u of f32[256,256] over [4,4]: two permutes of 16 rows, instead of gathering u.
+// `dynamic-update-slice`: dimensions that the update fills pass through; on others every device writes the
+// rows of the update that fall into its shard. If an update of several rows has a constant start, the update
+// may be cut too: tile i of t rows fetches rows [i t - start, i t - start + t) of it by a halo exchange.
+// Example: x[16:, 16:] = u for x f32[256,256] and u f32[240,240] over [4,4]: two permutes, of f32[12,60] and
+//          f32[64,12], instead of gathering u.
 #ifndef TOROID_PARTITIONER_OPS_DYNAMIC_UPDATE_SLICE_H_
 #define TOROID_PARTITIONER_OPS_DYNAMIC_UPDATE_SLICE_H_
 

@@ -15,7 +15,8 @@ ShardingRule Elementwise(const Instruction& instruction) {
 
 bool IsNumber(const Instruction& instruction) { return instruction.shape().element_type() != xla::PRED; }
 
-// Conversions that keep sums: integers of equal or narrower size wrap alike. Floats round.
+// True if converting a sum equals adding converted terms: for integers that get no wider, as both wrap alike.
+// Floats round.
 bool ConversionKeepsSums(PrimitiveType from, PrimitiveType to) {
   if (IsInt(from) && IsInt(to)) return BitWidth(to) <= BitWidth(from);
   return from == to;

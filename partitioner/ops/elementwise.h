@@ -1,7 +1,8 @@
 // Elementwise ops: (i j ...), (i j ...) -> (i j ...); scalar operands of select and clamp have no factors.
 //
-// The local program is the op itself. Linear: negate, real and imag; add, subtract and complex in both operands at
-// once; multiply in either, divide in its first; select in what it selects from; convert where it keeps sums.
+// The local program is the op itself. Linear ops: negate, real and imag; add, subtract and complex in both
+// operands together; multiply in either operand; divide in the dividend; select in both values together;
+// convert if it preserves sums.
 #ifndef TOROID_PARTITIONER_OPS_ELEMENTWISE_H_
 #define TOROID_PARTITIONER_OPS_ELEMENTWISE_H_
 

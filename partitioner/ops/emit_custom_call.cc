@@ -3,7 +3,7 @@
 namespace toroid {
 namespace {
 
-// Sizes in a rule are those of the whole arrays.
+// Removes a stated Shardy rule, whose sizes are those of the global arrays.
 void DropStatedRule(Instruction* call) {
   constexpr char kRule[] = "xla.sdy.sharding_rule";
   if (call->FrontendAttribute(kRule) == nullptr) return;
@@ -22,7 +22,7 @@ std::vector<Instruction*> EmitCustomCall(
   std::vector<Instruction*> inside(operands.begin(), operands.end());
   for (size_t i = 0; constrained && i < inside.size() && i < static_cast<size_t>(constraints.size()); ++i) {
     const absl::StatusOr<Shape> wanted = Shape::FromProto(constraints.Get(static_cast<int>(i)));
-    if (!wanted.ok()) continue;  // Of an element type that is not known here.
+    if (!wanted.ok()) continue;  // An unknown element type: keeps the operand's layout.
     inside[i] = b.ToLayout(inside[i], *wanted);
   }
   Instruction* clone = b.Clone(call, WithLayoutOf(local_result, call.shape()), inside);

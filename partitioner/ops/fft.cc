@@ -11,12 +11,12 @@ namespace {
 
 enum class Way { kLines, kFourSteps };
 
-// The transform of one dimension, cut in `tiles`.
+// The transform along one dimension that is cut in `tiles`.
 struct LineTransform {
   xla::FftType type;
   int64_t n_in, n_out;   // Elements of a line.
   int64_t w_in, w_out;   // Bytes of an element.
-  int64_t tiles, lines;  // Local lines.
+  int64_t tiles, lines;  // Number of tiles; number of local lines.
 
   int64_t TileIn() const { return CeilOfRatio(n_in, tiles); }
   int64_t TileOut() const { return CeilOfRatio(n_out, tiles); }
@@ -45,14 +45,15 @@ struct LineTransform {
 
 int NumTransformed(const Instruction& op) { return op.attrs().fft_length_size(); }
 
-// The type of transform of a dimension: real ones concern the last alone.
+// The type of the transform along dimension d: RFFT and IRFFT are real along the last dimension only, and
+// complex along the others.
 xla::FftType TypeAlong(const Instruction& op, int d) {
   const xla::FftType type = op.attrs().fft_type();
   if (d == op.shape().rank() - 1 || type == xla::FFT || type == xla::IFFT) return type;
   return type == xla::RFFT ? xla::FFT : xla::IFFT;
 }
 
-// The transform of dimension d among those of the op, with so many local lines.
+// The op's transform along dimension d, of `lines` local lines.
 LineTransform TransformOf(const Instruction& op, int d, int64_t tiles, int64_t lines) {
   const Shape &in = op.operand(0)->shape(), &out = op.shape();
   const int64_t complex = std::max(ByteWidth(in.element_type()), ByteWidth(out.element_type()));
@@ -83,7 +84,7 @@ class FftWriter {
   Instruction* Along(Instruction* x, int d) {
     const AxisList& axes = context_.AxesOf(0, d);
     const int64_t tiles = b_.mesh().Product(axes), own = x->shape().dim(d);
-    // Lines last: [lines, tile].
+    // Transposes and reshapes x to [lines, tile]: dimension d last, all others together are the lines.
     std::vector<int64_t> there, back;
     for (int i = 0; i < x->shape().rank(); ++i) {
       if (i != d) there.push_back(i);
@@ -105,7 +106,7 @@ class FftWriter {
     return b_.Transpose(b_.Reshape(x, dims), back);
   }
 
-  // For lines in their order on the device.
+  // Transforms the lines x [lines, n], which are whole.
   Instruction* Fft(Instruction* x, xla::FftType type, int64_t length) {
     xla::HloInstructionProto* attrs = b_.NewAttrs();
     attrs->set_fft_type(type);
@@ -138,22 +139,22 @@ class FftWriter {
   Instruction* InFourSteps(Instruction* x, const LineTransform& t, const AxisList& axes) {
     const int64_t s = t.tiles, m = t.TileIn(), part = m / s, lines = t.lines;
     const xla::FftType type = t.type == xla::IFFT ? xla::IFFT : xla::FFT;
-    // [lines, i1, i2], every device with a part of i2.
+    // After the all-to-all: [lines, i1, i2], every device has a part of i2.
     x = b_.AllToAll(b_.Reshape(x, {lines, s, part}), axes, 1);
     if (t.type == xla::RFFT) x = b_.Convert(x, TypeAfter(x->shape().element_type(), xla::RFFT));
     x = Fft(b_.Transpose(x, {0, 2, 1}), type, s);  // [lines, i2, k1]
     x = b_.Multiply(x, Twiddles(x, t, axes));
-    // [lines, i2], every device with its k1.
+    // After the all-to-all: [lines, i2], every device has one k1.
     x = b_.Transpose(b_.AllToAll(x, axes, 2), {0, 2, 1});
     x = Fft(b_.Reshape(x, {lines, m}), type, m);  // [lines, k2]
-    // [lines, k2, k1], every device with a part of k2.
+    // After the all-to-all: [lines, k2, k1], every device has a part of k2.
     x = b_.Transpose(b_.AllToAll(b_.Reshape(x, {lines, s, part}), axes, 1), {0, 2, 1});
     x = b_.Reshape(x, {lines, m});
     if (t.type != xla::RFFT) return x;
     return FetchWindow(b_, x, 1, t.n_in, axes, axes, {.scale = t.TileOut(), .length = t.TileOut()});
   }
 
-  // W_n^(i2 k1) for [.., i2, k1] of this device's part of i2.
+  // W_n^(i2 k1), in the shape [.., i2, k1] of x, which holds this device's part of i2.
   Instruction* Twiddles(Instruction* x, const LineTransform& t, const AxisList& axes) {
     const auto dims = x->shape().dims();
     const PrimitiveType index = SpmdBuilder::IndexType(t.n_in);
@@ -196,7 +197,7 @@ int64_t BytesSentByFft(const Instruction& op, int factor, int64_t tiles,
   const int last = in.rank() - 1;
   if (factor < in.rank() - NumTransformed(op) || operand_bytes[0] == 0) return 0;
   double elements = operand_bytes[0] / static_cast<double>(ByteWidth(in.element_type()));
-  // A real transform of the last dimension comes first, and leaves fewer.
+  // An RFFT transforms the last dimension first, which leaves fewer elements.
   if (op.attrs().fft_type() == xla::RFFT && factor != last)
     elements *= static_cast<double>(out.dim(last)) / static_cast<double>(in.dim(last));
   const int64_t lines = std::max<int64_t>(

@@ -9,15 +9,15 @@
 namespace toroid {
 namespace {
 
-// Chains of ops between a constant and its use are short; what lies farther back is not looked at.
+// The longest chain of ops that is searched for a constant, the constant included.
 constexpr int kMaxDepth = 6;
 
 enum class Property { kNonFinite, kZero };
 
 template <typename T>
-bool Has(T value, Property property) {
+bool ElementHas(T value, Property property) {
   if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
-    const bool real = Has(value.real(), property), imaginary = Has(value.imag(), property);
+    const bool real = ElementHas(value.real(), property), imaginary = ElementHas(value.imag(), property);
     return property == Property::kZero ? real && imaginary : real || imaginary;
   } else if constexpr (std::is_integral_v<T>) {
     return property == Property::kZero && value == 0;
@@ -36,14 +36,14 @@ bool ConstantHas(const Instruction& constant, Property property) {
       [&](auto tag) -> bool {
         using T = typename decltype(tag)::type;
         for (const T element : value->data<T>()) {
-          if (Has(element, property)) return true;
+          if (ElementHas(element, property)) return true;
         }
         return false;
       },
       false);
 }
 
-bool Comes(const Instruction& value, Property property, int depth) {
+bool MayHave(const Instruction& value, Property property, int depth) {
   if (depth == 0) return false;
   int first = 0, last = value.num_operands();
   switch (value.opcode()) {
@@ -74,17 +74,17 @@ bool Comes(const Instruction& value, Property property, int depth) {
       break;
     case Opcode::kDivide:
       if (property == Property::kZero) return false;
-      if (Comes(*value.operand(1), Property::kZero, depth - 1)) return true;
+      if (MayHave(*value.operand(1), Property::kZero, depth - 1)) return true;
       last = 1;
       break;
     case Opcode::kRsqrt:
     case Opcode::kLog:
-      return property == Property::kNonFinite && Comes(*value.operand(0), Property::kZero, depth - 1);
+      return property == Property::kNonFinite && MayHave(*value.operand(0), Property::kZero, depth - 1);
     default:
       if (!HasTrait(value.opcode(), kDataMovement)) return false;
   }
   for (int i = first; i < last; ++i) {
-    if (Comes(*value.operand(i), property, depth - 1)) return true;
+    if (MayHave(*value.operand(i), property, depth - 1)) return true;
   }
   return false;
 }
@@ -92,10 +92,10 @@ bool Comes(const Instruction& value, Property property, int depth) {
 }  // namespace
 
 bool IsVisiblyNonFinite(const Instruction& value) {
-  return !IsInt(value.shape().element_type()) && Comes(value, Property::kNonFinite, kMaxDepth);
+  return !IsInt(value.shape().element_type()) && MayHave(value, Property::kNonFinite, kMaxDepth);
 }
 
-bool IsVisiblyZero(const Instruction& value) { return Comes(value, Property::kZero, kMaxDepth); }
+bool IsVisiblyZero(const Instruction& value) { return MayHave(value, Property::kZero, kMaxDepth); }
 
 void AddLinearityOfProduct(const Instruction& product, ShardingRule* rule) {
   if (!IsVisiblyNonFinite(*product.operand(1))) rule->linear.push_back({0b01});

@@ -1,7 +1,8 @@
-// Facts about a value being finite that follow from the program alone.
+// Which values constants of the program make infinite, NaN or zero.
 //
-// A sum may be multiplied term by term, (a + b) c = a c + b c, only while c is finite: with c infinite, terms
-// of opposite signs give infinities of opposite signs, whose sum is NaN where the whole product is infinite.
+// A partial sum may be multiplied term by term, (a + b) c = a c + b c, only while c is finite: if c is
+// infinite and a and b have opposite signs, a c and b c are infinities of opposite signs and add up to NaN,
+// but (a + b) c is infinite.
 #ifndef TOROID_PARTITIONER_OPS_FINITE_H_
 #define TOROID_PARTITIONER_OPS_FINITE_H_
 
@@ -10,16 +11,18 @@
 
 namespace toroid {
 
-// True if some element of a value may be seen to be infinite or NaN: it comes from a constant that holds one,
-// or from a division by a constant that holds zero (so does its reciprocal square root or logarithm), by way
-// of ops that move, select, scale or combine. Values that are computed from arguments count as finite.
+// True if a short chain of ops shows that some element of a value may be infinite or NaN: the chain starts at
+// a constant that holds such an element, or at a division by a constant that holds a zero (or its reciprocal
+// square root or logarithm), and goes on through ops that move, select, negate, add or multiply elements.
+// Values computed from arguments count as finite.
 bool IsVisiblyNonFinite(const Instruction& value);
 
-// True if `value` is a constant with a zero in it, by way of ops that move or select.
+// True if `value` is a constant that holds a zero, or is made of one by a short chain of ops that move,
+// select or negate elements.
 bool IsVisiblyZero(const Instruction& value);
 
-// `product`, a product of its two operands in any sense, is linear in either, unless the other is seen to hold
-// infinities.
+// Declares that `product`, a bilinear op of its first two operands, is linear in each of them whose
+// counterpart is not visibly non-finite.
 void AddLinearityOfProduct(const Instruction& product, ShardingRule* rule);
 
 }  // namespace toroid

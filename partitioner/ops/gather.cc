@@ -8,7 +8,8 @@
 namespace toroid {
 namespace {
 
-// The operand dimension whose rows are those of dimension `batch` of the indices; -1: none.
+// The operand dimension whose row i is read only by row i of dimension `batch` of the indices; -1 if there is
+// none.
 int PairedDim(const Instruction& gather, int batch) {
   const GatherView numbers(gather);
   const int pair = IndexOf(numbers.start_indices_batching_dims(), batch);
@@ -32,13 +33,13 @@ ShardingRule GatherShardingRule(const Instruction& instruction) {
   ShardingRule rule;
   TensorFactors operand(from.rank()), indices(indices_shape.rank()), result(instruction.shape().rank());
 
-  std::vector<int> batch_dims;  // Of the indices, in order.
+  std::vector<int> batch_dims;  // Dimensions of the indices other than the index vector, in order.
   for (int d = 0; d < indices_shape.rank(); ++d) {
     if (d != numbers.index_vector_dim()) batch_dims.push_back(d);
   }
   size_t next_batch = 0;
   int next_offset = 0;
-  std::vector<int> window_dims;  // Of the operand, in order.
+  std::vector<int> window_dims;  // Dimensions of the operand that windows keep, in order.
   for (int d = 0; d < from.rank(); ++d) {
     if (!absl::c_linear_search(numbers.collapsed_slice_dims(), d) &&
         !absl::c_linear_search(numbers.operand_batching_dims(), d)) {
@@ -77,13 +78,14 @@ absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
   xla::HloInstructionProto* attrs = b.module()->New(context.op->attrs());
   Instruction* operand = context.operands[0];
   Instruction*& indices = context.operands[1];
-  // Windows that span a dimension span the local one.
+  // Windows that span a global dimension span the local one.
   for (int d = 0; d < from.rank(); ++d) {
     if (numbers.slice_sizes()[d] == from.dim(d) && from.dim(d) != 1) {
       GatherView::SetSliceSize(attrs, d, operand->shape().dim(d));
     }
   }
-  Instruction* mask = nullptr;  // Over the indices without the index vector: who holds the element.
+  // Over the indices without the index vector: true where this device holds the element.
+  Instruction* mask = nullptr;
   const int vector_dim = numbers.index_vector_dim();
   const bool scalar_indices = vector_dim == indices->shape().rank();
   Dims batch;
@@ -111,7 +113,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
                  b.Compare(local, b.Broadcast(b.IntScalar(shard, xla::S64), dims), "LT"));
     in = b.Reshape(in, batch);
     mask = mask == nullptr ? in : b.Binary(Opcode::kAnd, mask, in);
-    // The gather clamps again; what it then reads from outside is masked.
+    // The gather clamps indices outside of the shard; the mask drops the elements that it reads for them.
     Instruction* wide = ToS64(b, indices);
     indices = scalar_indices ? local : ReplaceComponent(b, wide, vector_dim, k, local);
   }

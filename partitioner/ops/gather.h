@@ -1,9 +1,10 @@
-// `gather`: operand dimensions that windows span <-> offset dimensions of the result; batch dimensions of the indices
-// <-> the rest of the result; batching dimensions, and those along which an index counts (start_indices.h), in all
-// three; an operand dimension from which single elements are picked is indexed.
+// `gather`: operand dimensions that windows span share factors with offset dimensions of the result. Batch
+// dimensions of the indices share factors with the other dimensions of the result, and with the operand too
+// if they are batching dimensions or if an index component counts rows along them (CountAgain in
+// start_indices.h). An operand dimension from which single elements are picked is indexed.
 //
-// On a cut indexed dimension every device gives the elements that it holds, and zeros for the others; the result is
-// partial.
+// On a cut indexed dimension every device contributes the elements that it holds and zeros for the others;
+// the result is partial.
 #ifndef TOROID_PARTITIONER_OPS_GATHER_H_
 #define TOROID_PARTITIONER_OPS_GATHER_H_
 

@@ -1,4 +1,5 @@
-// Ops that hand one operand on: copy, opt-barrier, domain; add-dependency, whose second operand is a token.
+// Ops that return an operand as it is: copy, opt-barrier, domain; add-dependency, whose second operand is a
+// token.
 #ifndef TOROID_PARTITIONER_OPS_IDENTITY_H_
 #define TOROID_PARTITIONER_OPS_IDENTITY_H_
 

@@ -11,7 +11,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionIota(OpContext& context) {
   const int64_t d = context.op->dimension();
   const AxisList& axes = context.results[0].dims[d];
   if (axes.empty()) return context.CloneLocal();
-  // Counted in wide integers: the element type may not hold offset and index apart as exactly as their sum.
+  // Counts in integers and converts the sum. In the element type, offset and local index might each be
+  // rounded.
   const Shape local = context.ResultShape();
   const PrimitiveType type = SpmdBuilder::IndexType(local.dim(d) * b.mesh().Product(axes));
   Instruction* iota = b.Iota(type, local.dims(), d);

@@ -1,6 +1,6 @@
-// `iota`: the local one, plus the offset of the shard along its dimension.
+// `iota`: the local iota plus the offset of the shard along the iota's dimension.
 //
-// Example: iota s32[8] over 2: partition 1 makes [0, 1, 2, 3] + 4.
+// Example: iota s32[8] over 2: partition 1 computes [0, 1, 2, 3] + 4.
 #ifndef TOROID_PARTITIONER_OPS_IOTA_H_
 #define TOROID_PARTITIONER_OPS_IOTA_H_
 

@@ -1,8 +1,8 @@
 // The inputs of an op's local program: the op, its local operands and the shardings of its results.
 //
-// The common case is the op itself on local shapes (PartitionByRule). Families whose local program differs have a
-// function Partition<Family>(OpContext&), named by their row of op_families.cc; operands are resharded to what the
-// assignment needs before it is called.
+// By default the local program is the op itself on local shapes (PartitionByRule). Families whose local
+// program differs have a function Partition<Family>(OpContext&), named by their row of op_families.cc. The
+// caller has resharded the operands to what the assignment requires.
 #ifndef TOROID_PARTITIONER_OPS_LOCAL_PROGRAM_H_
 #define TOROID_PARTITIONER_OPS_LOCAL_PROGRAM_H_
 
@@ -16,29 +16,28 @@
 namespace toroid {
 
 struct OpContext {
-  const Instruction* op = nullptr;  // Of the global program.
+  const Instruction* op = nullptr;  // In the global program.
   const ShardingRule* rule = nullptr;
   absl::Span<const AxisList> factor_axes;
-  std::vector<Instruction*> operands;  // Local values ...
+  std::vector<Instruction*> operands;  // Local values: of SourceOf(op, k) for operand k.
   std::vector<Sharding> operand_shardings;
   std::vector<Sharding> results;  // Shardings of the local results, partial axes included.
   SpmdBuilder* b = nullptr;
-  // The copy of a computation of the global program in the output module.
+  // Returns the copy of a computation of the global program in the output module.
   std::function<Computation*(const Computation*)> copy_computation;
 
   const AxisList& AxesOf(int operand, int dim) const { return operand_shardings[operand].dims[dim]; }
   bool IsCut(int operand, int dim) const { return !AxesOf(operand, dim).empty(); }
-  int64_t GlobalDim(int operand, int dim) const {
-    return op->operand(operand)->shape().dim(dim);
-  }  // Not of a source.
+  // The size in the op's operand, not in the array that SourceOf reads in its place.
+  int64_t GlobalDim(int operand, int dim) const { return op->operand(operand)->shape().dim(dim); }
   // Local shape of result leaf i.
   Shape ResultShape(int i = 0) const;
   // The op on local shapes with attributes `attrs` (null: the op's own); one instruction per result leaf.
   std::vector<Instruction*> CloneLocal(const xla::HloInstructionProto* attrs = nullptr) const;
 };
 
-// The op itself on local shapes. Padding of cut reduction factors is replaced by the reducer's neutral
-// element, in every operand that has them: 0 x NaN is NaN.
+// The op itself on local shapes. The padding of cut reduction factors is replaced by the reducer's neutral
+// element in every operand that has them: in only one it would not do, as 0 x NaN is NaN.
 absl::StatusOr<std::vector<Instruction*>> PartitionByRule(OpContext& context);
 
 }  // namespace toroid

@@ -39,11 +39,11 @@
 namespace toroid {
 namespace {
 
-// One row per family: rule, local program, reads of tiles, bytes sent. A family of hlo/opcode.inc without a row does
-// not compile, and the error names it.
+// One row per family: rule, local program, reads of tiles, bytes sent, sources. A family of hlo/opcode.inc
+// without a row is a compile error that names the family.
 namespace families {
 
-// Local program: the op itself on local shapes.
+// Families whose local program is the op itself on local shapes.
 constexpr OpFamily kUnary = {UnaryShardingRule};
 constexpr OpFamily kBinary = {BinaryShardingRule};
 constexpr OpFamily kCompare = {CompareShardingRule};
@@ -65,7 +65,7 @@ constexpr OpFamily kAllToAll = {AllToAllShardingRule};
 constexpr OpFamily kCollectivePermute = {CollectivePermuteShardingRule};
 constexpr OpFamily kCollectiveBroadcast = {CollectiveBroadcastShardingRule};
 
-// A local program that says which device holds which part.
+// Families with a local program of their own that fetches no rows. CostOfExchanges counts nothing for them.
 constexpr OpFamily kIota = {IotaShardingRule, PartitionIota};
 constexpr OpFamily kDynamicSlice = {DynamicSliceShardingRule, PartitionDynamicSlice};
 constexpr OpFamily kGather = {GatherShardingRule, PartitionGather};
@@ -75,19 +75,19 @@ constexpr OpFamily kRaggedDot = {RaggedDotShardingRule, PartitionRaggedDot};
 constexpr OpFamily kScaledDot = {ScaledDotShardingRule, PartitionScaledDot};
 constexpr OpFamily kRngBitGenerator = {RngBitGeneratorShardingRule, PartitionRngBitGenerator};
 
-// A local program that combines what tiles give.
+// Families whose local program combines the results of all tiles.
 constexpr OpFamily kSort = {SortShardingRule, PartitionSort, nullptr, BytesSentBySort};
 constexpr OpFamily kTopK = {TopKShardingRule, PartitionTopK, nullptr, BytesSentByTopK};
 constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall, nullptr,
                                   BytesSentByCustomCall};
 
-// A local program that hands whole tiles round.
+// Families whose local program exchanges whole tiles.
 constexpr OpFamily kFft = {FftShardingRule, PartitionFft, nullptr, BytesSentByFft};
 constexpr OpFamily kCholesky = {CholeskyShardingRule, PartitionCholesky, nullptr, BytesSentByCholesky};
 constexpr OpFamily kTriangularSolve = {TriangularSolveShardingRule, PartitionTriangularSolve, nullptr,
                                        BytesSentByTriangularSolve};
 
-// A local program that fetches rows of other tiles.
+// Families whose local program fetches rows of other tiles.
 constexpr OpFamily kReshape = {ReshapeShardingRule, PartitionReshape, ReadsOfReshape};
 constexpr OpFamily kSlice = {SliceShardingRule, PartitionSlice, ReadsOfSlice};
 constexpr OpFamily kPad = {PadShardingRule, PartitionPad, ReadsOfPad, nullptr, PadSource};
@@ -103,7 +103,7 @@ constexpr OpFamily kReduceWindow = {ReduceWindowShardingRule, PartitionReduceWin
 constexpr OpFamily kSelectAndScatter = {SelectAndScatterShardingRule, PartitionSelectAndScatter,
                                         ReadsOfSelectAndScatter};
 
-// Ops that run on replicated arrays, or that the partitioner handles as data flow.
+// Families whose ops run on replicated arrays, or that the partitioner handles as data flow.
 constexpr OpFamily kBitcast = {OpaqueRule};
 constexpr OpFamily kTuple = {OpaqueRule};
 constexpr OpFamily kGetTupleElement = {OpaqueRule};
@@ -172,7 +172,7 @@ ShardingRule ShardingRuleOf(const Instruction& instruction) {
 }
 
 absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context) {
-  // Nothing to compute: no halo, no index arithmetic on sizes of zero.
+  // An empty result needs no halo, and no index arithmetic on sizes of zero.
   if (context.op->shape().IsArray() && context.op->shape().NumElements() == 0) {
     const Shape local = context.ResultShape();
     return std::vector<Instruction*>{

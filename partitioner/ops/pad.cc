@@ -31,7 +31,7 @@ std::vector<OperandWindows> ReadsOfPad(const Instruction& op, int dim, int64_t t
   const SliceBounds rows = RowsOfSource(op, 0, PadSource(op, 0), dim);
   TileWindows windows = SpreadWindows(t, rows.start * step - padding.low, t, step);
   windows.first = rows.start;
-  // A negative edge takes rows off.
+  // A negative high edge drops rows at the end of x: y has the first `taken` ones.
   const int64_t taken = FloorOfRatio(op.shape().dim(dim) - 1 - padding.low, step) + 1;
   return {{0, dim, windows, std::clamp(rows.start + taken, rows.start, rows.limit),
            PadSource(op, 0).shape().dim(dim)}};

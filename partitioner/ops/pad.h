@@ -1,9 +1,9 @@
 // `pad` on tiled dimensions, by halo exchange.
 //
 // Global:  y[r] = x[(r - low) / (interior + 1)] where that is a row of x, `value` elsewhere.
-// Shard:   tile i of t rows reads x from floor((i t - low) / (interior + 1)), as many rows as t rows of y span; what
-//          lies outside x, and between its rows, becomes `value`.
-//          A slice as operand is read through (read_through.h).
+// Shard:   tile i of t rows reads x from row ceil((i t - low) / (interior + 1)) on: the rows of x that lie in
+//          [i t, i t + t) of y. Positions before, between and after rows of x become `value`.
+//          If x is a slice, the tile fetches rows of the sliced array (read_through.h).
 // Example: f32[8] padded by low = 2 over 2: t = 5, tile 1 reads x[3, 8) and gets row 3 from tile 0.
 #ifndef TOROID_PARTITIONER_OPS_PAD_H_
 #define TOROID_PARTITIONER_OPS_PAD_H_

@@ -12,7 +12,7 @@ bool Contains(absl::Span<const int64_t> list, int64_t d) {
   return std::find(list.begin(), list.end(), d) != list.end();
 }
 
-// Where the ragged dimension and that of the groups lie.
+// The ragged dimension of the lhs, its role, and the group dimension of the rhs.
 struct RaggedDims {
   explicit RaggedDims(const Instruction& op)
       : numbers(op.attrs().ragged_dot_dimension_numbers()),
@@ -26,12 +26,13 @@ struct RaggedDims {
   const xla::RaggedDotDimensionNumbers& numbers;
   const DotView dot;
   const int64_t ragged;
-  int64_t group = -1;  // Of the rhs.
+  int64_t group = -1;  // Dimension of the rhs; -1: the rhs has no groups.
   bool is_batch = false, is_contracting = false;
 };
 
-// Rows of the groups that lie in rows [begin, begin + rows) of `size`: s64[.., G], G the groups of this device. `sizes` are those of
-// all groups; if those are cut over `axes`, a group of what lies before this device's stands in front.
+// The row counts of this device's G groups within rows [begin, begin + rows) of all `size` rows, from the
+// sizes of all groups: s64[.., G]. If groups are cut over `axes`, G + 1 counts: an extra first one counts the
+// rows in front of this device's groups.
 Instruction* LocalSizes(SpmdBuilder& b, Instruction* sizes, int64_t size, Instruction* begin, int64_t rows,
                         const AxisList& axes, int64_t groups) {
   const int last = sizes->shape().rank() - 1;
@@ -75,7 +76,7 @@ ShardingRule RaggedDotShardingRule(const Instruction& instruction) {
     result.push_back(lhs[l]);
     if (sizes_differ && !dims.is_batch && i + 1 < sizes.size()) sizes[i] = lhs[l];
   }
-  // Sizes may differ by free or contracting dimensions in front of the ragged one.
+  // Sizes may differ by free (contracting) dimensions in front of a ragged free (contracting) dimension.
   const auto kind = [&](int64_t l, FactorKind kind) {
     return sizes_differ && l < dims.ragged ? FactorKind::kBlocked : kind;
   };
@@ -104,7 +105,7 @@ ShardingRule RaggedDotShardingRule(const Instruction& instruction) {
   }
   rule.operands = {lhs, rhs, sizes};
   rule.results.push_back(result);
-  // A row meets one group.
+  // Each row is multiplied with the matrix of one group only.
   const double groups =
       dims.group < 0 ? 1 : std::max<double>(1, static_cast<double>(rhs_shape.dim(dims.group)));
   rule.flops_per_point = 2 / groups;
@@ -122,10 +123,11 @@ absl::StatusOr<std::vector<Instruction*>> PartitionRaggedDot(OpContext& context)
                 local = context.operands[0]->shape().dim(dims.ragged);
   const int64_t num_groups = dims.group < 0 ? 0 : context.operands[1]->shape().dim(dims.group);
   Instruction* begin = rows.empty() ? b.IntScalar(0, xla::S64) : b.Offset(rows, local, xla::S64);
-  // Padding of rows and groups lies in no group of this device.
+  // Padding rows and padding groups are counted in no group of this device.
   context.operands[2] = LocalSizes(b, context.operands[2], size, begin, local, groups, num_groups);
   if (!groups.empty()) {
-    // Rows in front of this device's groups meet zeros, and are zeros themselves, lest they hold an infinity.
+    // Rows in front of this device's groups are multiplied with a zero matrix, and zeroed, as 0 x infinity is
+    // NaN.
     Instruction* skipped = b.Reshape(b.SliceAlong(context.operands[2], 0, 0, 1), {});
     const auto lhs_dims = context.operands[0]->shape().dims();
     const PrimitiveType type = context.operands[0]->shape().element_type();
@@ -133,7 +135,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionRaggedDot(OpContext& context)
                                    context.operands[0], b.Broadcast(b.Zero(type), lhs_dims));
     context.operands[1] = b.PadAlong(context.operands[1], dims.group, 1, 0);
   }
-  // Other contracted dimensions that are cut have their padding replaced as in any product.
+  // Padding of cut contracting dimensions becomes zero in both operands.
   for (size_t i = 0; i < dims.dot.lhs_contracting().size(); ++i) {
     for (const int side : {0, 1}) {
       const int d =

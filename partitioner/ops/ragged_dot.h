@@ -1,12 +1,17 @@
-// Products with groups of rows: ragged-dot(lhs, rhs, sizes), sizes of consecutive groups along one dimension of the lhs.
+// Products of groups of rows: ragged-dot(lhs, rhs, sizes). `sizes` are the row counts of consecutive groups
+// along one dimension of the lhs, the ragged one.
 //
-// Factors are those of the dot. The dimension of groups:
-//   ragged free dimension         (b m k), (g b k n), (g) -> (b m n)   g is a reduction: rows of another device's groups give zero
-//   ragged contracting dimension  (b m k), (b k n), (g) -> (g b m n)   each device has terms for all groups
+// Factors are those of the dot, and one for the dimension of the groups:
+//   ragged free dimension         (b m k), (g b k n), (g) -> (b m n); g is a reduction: rows of other
+//                                 devices' groups give zero
+//   ragged contracting dimension  (b m k), (b k n), (g) -> (g b m n); g is never cut: each device has terms
+//                                 of all groups
 //   ragged batch dimension        a dot
-// Sizes stay whole, since where a group begins depends on those before it. A device that holds part of the rows, or of the groups, is
-// told how many rows of each of its groups lie in its part.
-// Sizes that differ by other dimensions than those of the batch: the dimensions that they differ by stay whole, and so do groups.
+//
+// The group dimension of `sizes` is never cut, since where a group begins depends on the sizes before it. If
+// the rows or the groups are cut, the local program computes how many rows of each of the device's groups lie
+// in its shard. `sizes` of more than one dimension: batch dimensions among them are cut as in the operands.
+// Groups are not cut, nor are free or contracting dimensions by which the sizes differ.
 #ifndef TOROID_PARTITIONER_OPS_RAGGED_DOT_H_
 #define TOROID_PARTITIONER_OPS_RAGGED_DOT_H_
 

@@ -3,13 +3,13 @@
 namespace toroid {
 namespace {
 
-// Slices that together (and with the array itself) take less than this part of an array are not read through: where the array
-// has to be resharded, they are resharded for less.
-constexpr int64_t kMostOf = 7, kMostIn = 8;
-// A concatenate of more operands is no roll.
+// The operands that read an array (as slices, or as a whole) must have at least 7/8 of its elements to read
+// through slices: if the array has to be resharded, resharding smaller slices instead costs less.
+constexpr int64_t kReadParts = 7, kPartsOfArray = 8;
+// Concatenates of more operands do not read through slices: they are no rolls.
 constexpr int kMaxOperands = 16;
 
-// The array behind a slice that may be read through; null if there is none.
+// The array that `operand` is a slice of, if all strides are 1; null otherwise.
 const Instruction* BehindSlice(const Instruction& operand) {
   if (operand.opcode() != Opcode::kSlice) return nullptr;
   const SliceView slice(operand);
@@ -20,7 +20,7 @@ const Instruction* BehindSlice(const Instruction& operand) {
 }
 
 bool IsMostOf(int64_t elements, const Instruction& array) {
-  return elements > 0 && elements * kMostIn >= array.shape().NumElements() * kMostOf;
+  return elements > 0 && elements * kPartsOfArray >= array.shape().NumElements() * kReadParts;
 }
 
 }  // namespace

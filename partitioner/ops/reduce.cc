@@ -16,7 +16,7 @@ AxisList ReducedAxes(const OpContext& context) {
   return axes;
 }
 
-// `x`, alike operand 0, with the padding of the reduced dimensions replaced.
+// `x`, shaped and sharded like operand 0, with its padding in the reduced dimensions replaced by `fill`.
 Instruction* MaskReduced(const OpContext& context, Instruction* x, Instruction* fill) {
   for (const int64_t d : context.op->dimensions()) {
     const int64_t dim = d;
@@ -25,21 +25,21 @@ Instruction* MaskReduced(const OpContext& context, Instruction* x, Instruction* 
   return x;
 }
 
-// A reduce of n = operands / 2 arrays; the results one by one.
+// Emits a reduce of n = operands.size() / 2 arrays; returns n results.
 std::vector<Instruction*> EmitReduce(SpmdBuilder& b, absl::Span<Instruction* const> operands,
                                      absl::Span<const int64_t> dimensions, Computation* reducer) {
   const size_t n = operands.size() / 2;
   return b.Flatten(b.Reduce(operands.first(n), operands.last(n), dimensions, reducer));
 }
 
-// One row per partition of the group.
+// Gathers the pieces of all partitions of the group along a new dimension 0.
 Instruction* GatherPieces(SpmdBuilder& b, Instruction* piece, const AxisList& axes) {
   Dims dims(piece->shape().dims().begin(), piece->shape().dims().end());
   dims.insert(dims.begin(), 1);
   return b.AllGather(b.Reshape(piece, dims), axes, 0);
 }
 
-// Every part starts from the init values.
+// For idempotent reducers: every part starts from the init values.
 std::vector<Instruction*> ReduceChoices(const OpContext& context, const AxisList& axes) {
   SpmdBuilder& b = *context.b;
   const int n = context.op->num_operands() / 2;
@@ -83,7 +83,8 @@ Computation* CountingReducer(const OpContext& context) {
   return b.Finish(b.Tuple(outputs));
 }
 
-// Parts start from nothing; the init values enter where the parts are combined.
+// For other reducers: parts start from elements that do not count; the init values enter when parts are
+// combined.
 std::vector<Instruction*> ReduceOpaque(const OpContext& context, const AxisList& axes) {
   SpmdBuilder& b = *context.b;
   const int n = context.op->num_operands() / 2;

@@ -1,15 +1,18 @@
 // `reduce`: (k r), () -> (k), r reduced; n operands, n init values, n results.
 //
-// HLO applies a reducer in any order, and init values as often as it likes; the partitioned program lets each
-// of them enter once, so that it computes what the unpartitioned one does also where they are not neutral.
-// Padding rows never enter.
+// HLO may apply a reducer in any order and use init values any number of times. The partitioned program uses
+// an init value once, unless the reducer is idempotent, so that it computes the same as the unpartitioned
+// program even if the init value is not neutral. Padding rows are never reduced.
 //
-// - Arrays reduced apart by add, maximum and the like: the local reduce starts from the neutral element,
-//   parts combine by all-reduce, and the init value joins at the end.
-// - Choices (argmax): a value may enter any number of times, so every part starts from the init value.
-// - Anything else: a flag travels with each element and says that it counts, and the reducer passes over
-//   those that do not. Parts start from nothing, which no init value could say.
-// In the last two, all parts are gathered along a new dimension and reduced locally.
+// - Independent arrays, each with a known reducer (add, maximum, ...): the local reduce starts from the
+//   neutral element, an all-reduce combines the parts, and the init value is combined last. If the init value
+//   is known to be neutral, the local result stays partial instead.
+// - Idempotent reducers of several arrays (argmax): every part starts from the init value, as a value may
+//   enter any number of times.
+// - Other reducers: each element has a flag that tells whether it counts, and the reducer skips elements that
+//   do not. Parts start from an element that does not count.
+//
+// In the last two cases all parts are gathered along a new dimension and reduced locally.
 #ifndef TOROID_PARTITIONER_OPS_REDUCE_H_
 #define TOROID_PARTITIONER_OPS_REDUCE_H_
 

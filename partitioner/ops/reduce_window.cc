@@ -10,9 +10,9 @@
 namespace toroid {
 namespace {
 
-// A window along `dim` that reaches from every row to the begin (or the end) of the dimension, over a reducer
-// and an init value that leave others unchanged: the parts of tiles combine. 0: no; 1: from the begin; -1:
-// from the end.
+// 1 if the window along `dim` reaches from every row to the begin of the dimension, -1 if to its end,
+// provided that the reducer is known and the init value is neutral, so that results of tiles can be combined.
+// 0 otherwise.
 int CumulativeDirection(const Instruction& op, int dim) {
   if (op.num_operands() != 2) return 0;
   const WindowDim window = WindowView(op)[dim];
@@ -27,8 +27,8 @@ int CumulativeDirection(const Instruction& op, int dim) {
   return forward ? 1 : -1;
 }
 
-// `x`, whose every tile along `dim` is cumulated by itself, combined with the totals of the tiles before
-// (behind).
+// `x`, which holds the cumulative values of each tile along `dim` alone, combined with the totals of all
+// preceding (if not `forward`: following) tiles.
 Instruction* AddTotals(SpmdBuilder& b, Instruction* x, int dim, const AxisList& axes, bool forward,
                        Reducer reducer) {
   const PrimitiveType type = x->shape().element_type();

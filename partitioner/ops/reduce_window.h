@@ -1,9 +1,10 @@
-// `reduce-window`: a dimension with a window of its own is cut by a halo exchange (window_base.h).
+// `reduce-window`: in a dimension with a nontrivial window, a halo exchange fetches the rows that a tile's
+// windows read (window_base.h).
 //
-// A window that reaches to the begin of the dimension from every row (a cumulative sum, maximum, ...) is not
-// fetched: every tile runs over its own rows, the totals of all tiles are gathered, and those of the tiles
-// before are combined with every row. One row per tile travels. x[0..8) over 2, sums: tile 1 adds x[0] + ...
-// + x[3] to its own.
+// Windows that reach from every row to the begin (or the end) of the dimension (a cumulative sum, maximum,
+// ...) need no halo: every tile computes its own cumulative values, the totals of all tiles are gathered, one
+// row per tile, and the totals of the preceding (following) tiles are combined with every row.
+// Example: cumulative sums of x[0..8) over 2: tile 1 adds x[0] + ... + x[3] to its own sums.
 #ifndef TOROID_PARTITIONER_OPS_REDUCE_WINDOW_H_
 #define TOROID_PARTITIONER_OPS_REDUCE_WINDOW_H_
 
@@ -14,10 +15,10 @@ namespace toroid {
 
 ShardingRule ReduceWindowShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& context);
-// Nothing for cumulative windows.
+// Empty for cumulative windows.
 std::vector<OperandWindows> ReadsOfReduceWindow(const Instruction& op, int dim, int64_t tiles);
 
-// The totals of a cumulative window, besides the `halo` bytes of others.
+// `halo`, plus the bytes of gathering the totals of a cumulative window.
 int64_t BytesSentByReduceWindow(const Instruction& op, int dim, int64_t tiles,
                                 absl::Span<const double> operand_bytes, int64_t halo);
 

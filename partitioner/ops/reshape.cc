@@ -9,11 +9,11 @@
 namespace toroid {
 namespace {
 
-// A dimension whose leading part of `parts` rows may be cut unevenly; of `inner` elements each.
+// A dimension whose leading factor may be cut unevenly: `parts` parts of `inner` elements each.
 struct Lead {
   int factor;
   int64_t parts, inner;
-  // Elements of a tile that holds whole parts.
+  // Elements per tile if tiles hold whole parts.
   int64_t Whole(int64_t tiles) const { return CeilOfRatio(parts, tiles) * inner; }
 };
 
@@ -23,7 +23,7 @@ std::optional<Lead> LeadOf(const ShardingRule& rule, const DimFactors& dim, int6
   return Lead{dim.factor[0], parts, size / parts};
 }
 
-// Factors of several parts that lead all their dimensions.
+// Sets by_halo of the composite factors that lead all their dimensions.
 void MarkLeads(ShardingRule* rule) {
   for (Factor& factor : rule->factors) factor.by_halo = factor.kind == FactorKind::kPassThrough;
   std::vector<bool> is_part(rule->factors.size(), false);
@@ -48,7 +48,7 @@ ShardingRule ReshapeShardingRule(const Instruction& instruction) {
   rule.AddMoved(0b1);
   const int64_t elements = instruction.shape().NumElements();
   size_t i = 0, j = 0;
-  int64_t a = 1, b = 1;  // What is left of from[i - 1] and to[j - 1].
+  int64_t a = 1, b = 1;  // The quotients of from[i - 1] and to[j - 1] by the factors found so far.
   const auto push = [&rule](DimFactors& dim, int factor) {
     if (dim.size < DimFactors::kMax) {
       dim.push_back(factor);
@@ -94,7 +94,8 @@ ShardingRule ReshapeShardingRule(const Instruction& instruction) {
     }
     a = b = 1;
   }
-  // A dimension of more factors than a list holds is never cut, nor are those that share a factor with it.
+  // A dimension of more factors than DimFactors holds is never cut, nor are dimensions that share a factor
+  // with it.
   for (TensorFactors* tensor : {&operand, &result}) {
     for (DimFactors& dim : *tensor) {
       if (dim.size < DimFactors::kMax) continue;
@@ -152,7 +153,7 @@ std::vector<OperandWindows> ReadsOfReshape(const Instruction& op, int factor, in
       if (!lead.has_value() || lead->factor != factor) continue;
       const int64_t tile = CeilOfRatio(shape.dim(d), tiles), whole = lead->Whole(tiles);
       if (tile == whole) continue;
-      // From tiles of the operand to whole parts, or from whole parts to tiles of the result.
+      // The operand moves from its tiles to whole parts, the result from whole parts to its tiles.
       const int64_t to = is_result ? tile : whole;
       reads.push_back({0, d, {to, 0, to}, is_result ? whole * tiles : shape.dim(d)});
     }

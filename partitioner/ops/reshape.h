@@ -1,11 +1,13 @@
-// `reshape`: common factors of both sides, from the major side. The local program is the op itself.
+// `reshape`: dimensions of operand and result are split into common factors, from the major side on. The
+// local program is the op itself.
 //
-// The leading factor of a dimension may be cut unevenly: of f parts over g devices each takes ceil(f / g) whole parts, and
-// a halo exchange moves elements between these and the tiles of the dimension of all factors.
-// Example: f32[6,4] -> f32[24] over 4: tiles of 2 rows, 8 elements, become tiles of 6: two permutes, of 2 and of 4.
+// Example: f32[6,4] -> f32[24] is (i j) -> ((i j)). If sizes have no common factor, e.g. [3,2] -> [2,3], the
+//          dimensions up to the next common boundary are never cut.
 //
-// Example: f32[6,4] -> f32[24] is (i j) -> ((i j)). Where sizes have no common factor, e.g. [3,2] -> [2,3], the
-// dimensions up to the next common boundary are private to each side.
+// The leading factor of a dimension may be cut unevenly: of its f parts, each of g devices takes ceil(f / g)
+// whole ones, and a halo exchange moves elements between these and the tiles of the merged dimension.
+// Example: f32[6,4] -> f32[24] over 4: tiles of 2 rows have 8 elements and become tiles of 6. Tile 1 gets 2
+//          elements from tile 0, tile 2 gets 4 from tile 1, and tile 3 gets all 6 from tile 2.
 #ifndef TOROID_PARTITIONER_OPS_RESHAPE_H_
 #define TOROID_PARTITIONER_OPS_RESHAPE_H_
 
@@ -17,7 +19,8 @@ namespace toroid {
 ShardingRule ReshapeShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionReshape(OpContext& context);
 
-// The rows that an uneven cut of a leading factor moves, counted in the operand or in the result.
+// The rows that an uneven cut of a leading factor fetches, in rows of the operand's dimension or of the
+// result's.
 std::vector<OperandWindows> ReadsOfReshape(const Instruction& op, int factor, int64_t tiles);
 
 }  // namespace toroid

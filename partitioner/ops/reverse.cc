@@ -7,10 +7,11 @@ namespace toroid {
 
 namespace {
 
-// The rows of the reversed tiles that tile i of t rows reads: all rows move up by the padding of the last tile.
+// The rows of the reversed tiles that tile i of t rows reads; all rows move up by the padding of the last
+// tile.
 TileWindows WindowsOfReversed(int64_t n, int64_t t, int64_t tiles) { return {t, t * tiles - n, t}; }
 
-// Tiles change places with their mirror images.
+// Exchanges tile i along `axes` with tile tiles - 1 - i.
 Instruction* MirrorTiles(SpmdBuilder& b, Instruction* x, const AxisList& axes) {
   const int64_t tiles = b.mesh().Product(axes);
   xla::PermutePattern pattern = b.PatternAlong(axes);
@@ -53,7 +54,7 @@ Instruction* ReverseCut(SpmdBuilder& b, Instruction* x, int d, int64_t n, const 
 
 absl::StatusOr<std::vector<Instruction*>> PartitionReverse(OpContext& context) {
   SpmdBuilder& b = *context.b;
-  // The mirror image of a tile in all dimensions at once: the last position along all their axes for the first.
+  // One permute along the axes of all dimensions mirrors the tiles in all dimensions at once.
   AxisList axes;
   for (const int64_t d : context.op->dimensions()) {
     if (context.IsCut(0, d)) axes.Append(context.AxesOf(0, d));

@@ -1,7 +1,6 @@
-// `reverse`: tiles change places with their mirror images, in all cut dimensions by one permute, each is reversed, and along
-// dimensions whose last tile is short the rows move up by what it lacks.
-//
-// Tile i of s rows reads, of the reversed tiles, [i s + s tiles - n, .. + s).
+// `reverse`: one permute exchanges each tile with its mirror image in all cut dimensions, and each device
+// reverses its tile. If the last tile of a dimension is short, a halo exchange then moves all rows up by the
+// rows that it lacks: tile i of s rows reads s rows of the reversed tiles, from row i s + s tiles - n on.
 #ifndef TOROID_PARTITIONER_OPS_REVERSE_H_
 #define TOROID_PARTITIONER_OPS_REVERSE_H_
 
@@ -14,7 +13,7 @@ ShardingRule ReverseShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionReverse(OpContext& context);
 std::vector<OperandWindows> ReadsOfReverse(const Instruction& op, int dim, int64_t tiles);
 
-// The tiles themselves, besides what `halo` bytes the exchange above sends.
+// `halo`, the bytes of the halo exchange, plus those of one tile, which the permute sends.
 int64_t BytesSentByReverse(const Instruction& op, int dim, int64_t tiles,
                            absl::Span<const double> operand_bytes, int64_t halo);
 

@@ -6,13 +6,14 @@
 namespace toroid {
 namespace {
 
-// How the words of a generator's blocks fill an array.
+// How the 32-bit words of the generator's blocks fill the array of bits.
 struct WordLayout {
   bool is_threefry = false;
-  bool is_wide = false;    // Elements of 64 bits: two words of 32.
-  int64_t per_block = 1;   // Elements of a block, neighbours along `along`.
-  int along = -1;          // -1: a scalar.
-  bool is_linear = false;  // Blocks run across rows: their elements are neighbours in row-major order.
+  bool is_wide = false;   // True if an element has 64 bits: two words.
+  int64_t per_block = 1;  // Elements per block.
+  int along = -1;         // The dimension along which a block's elements are neighbours; -1: a scalar.
+  // True if blocks reach across rows: their elements are neighbours in row-major order.
+  bool is_linear = false;
 
   explicit WordLayout(const Instruction& op) {
     const Shape& bits = op.shape().tuple_shape(1);
@@ -24,7 +25,7 @@ struct WordLayout {
       is_linear = along >= 0 && bits.dim(along) % per_block != 0;
       return;
     }
-    // Threefry: the first even dimension, else the largest.
+    // Threefry fills the first even dimension, or the largest if all are odd.
     for (int d = 0; d < bits.rank() && along < 0; ++d) {
       if (bits.dim(d) % 2 == 0) along = d;
     }
@@ -48,7 +49,7 @@ bool CanBeCut(const Instruction& op) {
   return (state.dim(0) == 2 || (state.dim(0) == 3 && !is_threefry)) && IsInt(type) && BitWidth(type) >= 8;
 }
 
-// Arithmetic on arrays of one shape.
+// Emits integer arithmetic on arrays of the dimensions `dims`.
 class Words {
  public:
   Words(SpmdBuilder& b, absl::Span<const int64_t> dims) : b_(b), dims_(dims.begin(), dims.end()) {}
@@ -119,7 +120,7 @@ Instruction* Component(SpmdBuilder& b, Instruction* state, int64_t i) {
   return b.Reshape(b.SliceAlong(state, 0, i, i + 1), {});
 }
 
-// The part of the stream that this device holds.
+// Emits this device's shard of the bits.
 class LocalBits {
  public:
   explicit LocalBits(OpContext& context)
@@ -132,7 +133,7 @@ class LocalBits {
 
   Instruction* Build() {
     const int64_t k = layout_.per_block;
-    // Whole blocks lie in a tile: they are computed once and laid side by side.
+    // If a tile holds whole blocks, each block is computed once, and its elements are interleaved.
     const bool in_blocks =
         k > 1 && !layout_.is_linear && layout_.along >= 0 && local_.dim(layout_.along) % k == 0;
     Dims dims(local_.dims().begin(), local_.dims().end());
@@ -159,15 +160,15 @@ class LocalBits {
   }
 
  private:
-  // Of an array's elements along a dimension in the whole, whose tiles are of `tile`: u64[dims].
+  // The global coordinate of each element along dimension d, cut in tiles of `tile`: u64[dims].
   Instruction* Coordinate(Words& words, absl::Span<const int64_t> dims, int d, int64_t tile) {
     Instruction* own = b_.Iota(xla::U64, dims, d);
     if (axes_[d].empty()) return own;
     return b_.Add(own, words.Spread(b_.Offset(axes_[d], tile, xla::U64)));
   }
 
-  // The number of each element's block: its place in row-major order, with the dimension of words in blocks of `elements`.
-  // `in_blocks`: `dims` count blocks along it.
+  // The number of each element's block, counted in row-major order; a block has `elements` elements along
+  // layout_.along. in_blocks: `dims` counts blocks rather than elements along that dimension.
   Instruction* Position(Words& words, absl::Span<const int64_t> dims, int64_t elements, bool in_blocks) {
     Instruction* sum = nullptr;
     int64_t stride = 1;
@@ -183,7 +184,7 @@ class LocalBits {
     return sum == nullptr ? words.Full(0, xla::U64) : sum;
   }
 
-  // Places of elements become those of their blocks; the result is the places within these.
+  // Replaces the position of each element by that of its block. Returns its position within the block.
   Instruction* Split(Words& words, Instruction** place) {
     Instruction* k = words.Full(layout_.per_block, xla::U64);
     Instruction* word = b_.Binary(Opcode::kRemainder, *place, k);
@@ -191,7 +192,7 @@ class LocalBits {
     return word;
   }
 
-  // The elements that the blocks hold, in the type of the bits.
+  // Element i of each block for every i, in the type of the bits.
   std::vector<Instruction*> Elements(Words& words, Instruction* blocks) {
     Instruction *key = Component(b_, state_, 0), *low = Component(b_, state_, 1);
     std::vector<Instruction*> all;
@@ -224,7 +225,7 @@ class LocalBits {
   Instruction* const state_;
 };
 
-// The state behind `blocks` blocks.
+// The state after `blocks` blocks have been drawn.
 Instruction* NextState(SpmdBuilder& b, const WordLayout& layout, Instruction* state, int64_t blocks) {
   Instruction* low = b.SliceAlong(state, 0, 1, 2);
   Instruction* sum = b.Add(low, b.Broadcast(b.Scalar<uint64_t>(blocks), {1}));

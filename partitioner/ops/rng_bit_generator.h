@@ -1,9 +1,10 @@
 // Random bits from a counter: rng-bit-generator(state).
 //
-// Any dimension of the bits may be cut, without communication: element i of the whole follows from the state and i alone, so each
-// device writes its part of that stream in elementwise ops. Uncut, the op stands as it is. The state is whole.
-// Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (SC11), for Threefry and Philox; how their words fill arrays:
-// XLA, RngBitGenerator.
+// Any dimension of the bits may be cut, without communication: element i of the global array depends on the
+// state and i only, so each device computes its shard in elementwise ops. If no dimension is cut, the local
+// program is the op itself. The state is replicated.
+// Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (SC11), for Threefry and Philox; XLA's
+//          RngBitGenerator, for how their words fill arrays.
 #ifndef TOROID_PARTITIONER_OPS_RNG_BIT_GENERATOR_H_
 #define TOROID_PARTITIONER_OPS_RNG_BIT_GENERATOR_H_
 

@@ -7,8 +7,9 @@
 namespace toroid {
 namespace {
 
-// The factors that a factor of `size` falls into so that scales of `blocks` (one entry per side) have the leading ones: their sizes,
-// major first. Empty if the blocks of the two sides do not nest.
+// Splits a factor of `size` so that the leading parts multiply to the block count of each scale. blocks: the
+// block counts of the scales that have the factor. Returns the sizes of the parts, major first; empty if the
+// blocks of the two scales do not nest.
 std::vector<int64_t> Parts(int64_t size, std::vector<int64_t> blocks) {
   std::sort(blocks.begin(), blocks.end());
   std::vector<int64_t> sizes;
@@ -28,7 +29,7 @@ std::vector<int64_t> Parts(int64_t size, std::vector<int64_t> blocks) {
 ShardingRule ScaledDotShardingRule(const Instruction& instruction) {
   const ShardingRule dot = DotShardingRule(instruction);
   const auto scale_of = [&](int side) -> const Shape& { return instruction.operand(2 + side)->shape(); };
-  // The blocks that scales cut each factor into.
+  // For each factor of the dot, the block counts of the scales that have it.
   std::vector<std::vector<int64_t>> blocks(dot.factors.size());
   for (int side = 0; side < 2; ++side) {
     for (int d = 0; d < scale_of(side).rank(); ++d) {
@@ -74,7 +75,7 @@ ShardingRule ScaledDotShardingRule(const Instruction& instruction) {
 
 absl::StatusOr<std::vector<Instruction*>> PartitionScaledDot(OpContext& context) {
   SpmdBuilder& b = *context.b;
-  // Padding is 0 in the operands and 1 in the scales, some of whose types have no 0.
+  // Padding becomes 0 in the operands and 1 in the scales, as some types of scales have no 0.
   for (int i = 0; i < 4; ++i) {
     const TensorFactors& tensor = context.rule->operands[i];
     Instruction*& operand = context.operands[i];

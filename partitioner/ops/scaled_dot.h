@@ -1,6 +1,8 @@
-// Products of scaled blocks: scaled-dot(lhs, rhs, lhs_scale, rhs_scale), each scale with one number per block of its operand.
+// Products of scaled blocks: scaled-dot(lhs, rhs, lhs_scale, rhs_scale). A scale has one number per block of
+// its operand.
 //
-// Factors are those of the dot; a dimension in blocks is made of two, (blocks, elements of a block), of which the scale has the first.
+// Factors are those of the dot, but a dimension in blocks has two factors, (blocks, elements of a block); the
+// scale's dimension has the first of them only.
 // Example: f8[64,128], f8[128,32], scales [64,4], [4,32]: (m (k i)), ((k i) n), (m k), (k n) -> (m n), k and i reductions.
 #ifndef TOROID_PARTITIONER_OPS_SCALED_DOT_H_
 #define TOROID_PARTITIONER_OPS_SCALED_DOT_H_

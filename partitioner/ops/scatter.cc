@@ -23,14 +23,15 @@ std::optional<Reducer> ReducerOf(const Instruction& scatter) {
   return reducers->front();
 }
 
-// A row may be combined with itself.
+// True if combining a row with itself leaves it unchanged.
 bool IsIdempotent(Reducer reducer) { return reducer != Reducer::kAdd && reducer != Reducer::kMultiply; }
 
 Instruction* Neutral(SpmdBuilder& b, Reducer reducer, const Instruction* like) {
   return b.Constant(NeutralElement(reducer, like->shape().element_type()));
 }
 
-// The operand dimension whose rows are those of dimension `batch` of the indices; -1: none.
+// The operand dimension whose row i is updated only by row i of dimension `batch` of the indices; -1 if there
+// is none.
 int PairedDim(const Instruction& scatter, int batch) {
   const ScatterView numbers(scatter);
   const int pair = IndexOf(numbers.indices_batching_dims(), batch);
@@ -57,7 +58,7 @@ ShardingRule ScatterShardingRule(const Instruction& instruction) {
   const std::optional<Reducer> reducer = ReducerOf(instruction);
   ShardingRule rule;
   rule.reducer = reducer.value_or(Reducer::kAdd);
-  // Updates may be small beside the partial tables that stand against them.
+  // Updates may be smaller than the partial results that cutting them gives.
   rule.weighs_gathering = true;
   const FactorKind batch_kind = reducer.has_value() ? FactorKind::kReduction : FactorKind::kNeedsReplication;
   TensorFactors operand(to.rank()), indices(indices_shape.rank()), updates(updates_shape.rank());
@@ -96,7 +97,7 @@ ShardingRule ScatterShardingRule(const Instruction& instruction) {
   rule.operands.push_back(indices);
   for (int i = 0; i < n; ++i) rule.operands.push_back(updates);
   for (int i = 0; i < n; ++i) rule.results.push_back(operand);
-  // A scatter of sums onto a sum.
+  // A scatter that adds is linear in operand and updates together.
   if (n == 1 && reducer == Reducer::kAdd) rule.linear.push_back({0b101});
   return rule;
 }
@@ -110,8 +111,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
   Instruction*& indices = context.operands[n];
   const int vector_dim = numbers.index_vector_dim();
   const bool scalar_indices = vector_dim == indices->shape().rank();
-  // Padding of cut batch dimensions changes nothing, wherever its indices point.
-  AxisSet apart = 0;  // Over which devices have updates of their own to the same rows.
+  // Updates in the padding of cut batch dimensions become neutral, as their indices may point anywhere.
+  AxisSet apart = 0;  // The axes over which devices have different updates for the same rows.
   const Shape& updates_shape = context.op->operand(n + 1)->shape();
   for (int d = 0; d < updates_shape.rank(); ++d) {
     const bool window = absl::c_linear_search(numbers.update_window_dims(), d);
@@ -126,7 +127,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
           b.MaskPadding(updates, d, updates_shape.dim(d), context.AxesOf(i, d), Neutral(b, reducer, updates));
     }
   }
-  // Indices into cut dimensions move into the shard; those of other shards fall outside and are dropped.
+  // Indices into cut dimensions are counted from the shard's first row. Those into other shards are then out
+  // of bounds, and scatter drops them.
   for (int k = 0; k < static_cast<int>(numbers.scatter_dims_to_operand_dims().size()); ++k) {
     const int64_t d = numbers.scatter_dims_to_operand_dims()[k];
     const bool inserted = absl::c_linear_search(numbers.inserted_window_dims(), d);
@@ -142,12 +144,12 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
     const auto dims = component->shape().dims();
     Instruction* offset = b.Broadcast(b.Offset(context.AxesOf(0, d), shard, xla::S64), dims);
     Instruction* local = b.Binary(Opcode::kSubtract, component, offset);
-    // Rows past the global end may fall into the padding of the last shard, which no op reads.
+    // Indices beyond the global end may point into the padding of the last shard, which no op reads.
     indices = scalar_indices ? local : ReplaceComponent(b, wide, vector_dim, k, local);
   }
   if (apart == 0 || IsIdempotent(reducer)) return context.CloneLocal();
-  // Each partition scatters its updates onto neutral elements; the operand enters once: only the first partition of the
-  // group adds it.
+  // Each partition scatters its updates onto neutral elements. Only the first partition of the group combines
+  // the operand with the result, so that it enters once.
   const std::vector<Instruction*> operands(context.operands.begin(), context.operands.begin() + n);
   std::vector<Instruction*> neutral;
   for (int i = 0; i < n; ++i) {

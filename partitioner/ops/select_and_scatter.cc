@@ -13,7 +13,8 @@
 namespace toroid {
 namespace {
 
-// The bits of a NaN that stands for what is no element; no arithmetic gives it. nullopt: the type has none.
+// The bits of a NaN that marks positions outside of the array; no arithmetic produces it. nullopt: the type
+// has none.
 std::optional<uint64_t> NoElement(PrimitiveType type) {
   switch (type) {
     case xla::BF16:
@@ -40,8 +41,8 @@ Instruction* NoElementScalar(InstructionBuilder& b, PrimitiveType type) {
   return b.Constant(value);
 }
 
-// The select computation for windows that reach beyond the array: what is no element is given up for anything, and
-// preferred to nothing.
+// The select computation for windows that reach beyond the array: it prefers any element to the NaN of
+// NoElement.
 Computation* SelectAmongElements(const OpContext& context) {
   const Computation& select = *context.op->called(0);
   const PrimitiveType type = select.parameter(0)->shape().element_type();
@@ -65,11 +66,11 @@ Computation* SelectAmongElements(const OpContext& context) {
   return b.Finish(b.And(b.Not(missing[0]), keep));
 }
 
-// The rows that a tile of t rows of the operand needs along one dimension; see the header.
+// The source and operand rows that a tile of t operand rows needs along one dimension; see the header.
 struct TileOfWindows {
   int64_t size, stride, low;
   int64_t rows;  // t
-  bool aligned;  // All tiles begin at the same row of a window.
+  bool aligned;  // True if all tiles begin at the same phase of the windows' stride.
   int64_t windows, length;
 
   TileOfWindows(const WindowDim& window, int64_t t)
@@ -130,7 +131,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& c
   const Shape local = context.ResultShape();
   const PrimitiveType type = local.element_type();
   std::vector<int> cut;
-  bool beyond = false;  // Windows reach beyond the array.
+  bool beyond = false;  // True if windows reach beyond the array.
   xla::HloInstructionProto* attrs = b.module()->New(context.op->attrs());
   for (int d = 0; d < local.rank(); ++d) {
     const AxisList& axes = context.results[0].dims[d];
@@ -152,7 +153,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& c
       Instruction* first = b.Binary(Opcode::kSubtract, b.IntScalar(tile.stride - 1), tile.Phase(b, axes));
       operand = b.DynamicSliceAlong(operand, d, first, tile.length);
     }
-    // Windows that are none add nothing.
+    // Windows beyond the source add the neutral element.
     Instruction* nothing = b.Constant(NeutralElement(*ClassifyReducer(*context.op->called(1)), type));
     context.operands[1] = FetchMaskedWindow(b, context.operands[1], d, m, axes, tile.OfSource(), nothing);
     window.padding_low = window.padding_high = 0;
@@ -167,7 +168,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& c
   result->set_called(called);
   for (const int d : cut) {
     const TileOfWindows tile(WindowView(*context.op)[d], local.dim(d));
-    // The tile's rows begin size - stride + phase rows behind those of its first window; rows under no window are `init`.
+    // The tile begins size - stride + phase rows after its first window does. Rows that no window covers
+    // become the init value.
     const int64_t before = std::max<int64_t>(0, tile.stride - tile.size);
     const int64_t behind = std::max<int64_t>(0, tile.size - 1 + tile.rows - tile.length);
     result = b.PadAlong(result, d, before, behind, context.operands[2]);

@@ -22,7 +22,7 @@ std::vector<OperandWindows> ReadsOfSlice(const Instruction& op, int dim, int64_t
   const int64_t t = TileRows(op, dim, tiles);
   const SliceBounds bounds = SliceView(op)[dim];
   const TileWindows windows = {t * bounds.stride, bounds.start, (t - 1) * bounds.stride + 1};
-  const int64_t rows = op.shape().dim(dim);  // Rows behind the last of these are nobody's.
+  const int64_t rows = op.shape().dim(dim);  // No tile needs operand rows after the last one of these.
   return {{0, dim, windows, rows == 0 ? 0 : bounds.start + (rows - 1) * bounds.stride + 1,
            op.operand(0)->shape().dim(dim)}};
 }

@@ -1,5 +1,5 @@
-// `slice`: x[start + stride r]. Tile i of t rows reads [i t stride + start, .. + (t - 1) stride + 1), which a halo
-// exchange fetches; the local slice strides over them.
+// `slice`: y[r] = x[start + stride r]. Tile i of t rows reads (t - 1) stride + 1 rows of x, from row i t
+// stride + start on. A halo exchange fetches them, and the local slice strides over them.
 #ifndef TOROID_PARTITIONER_OPS_SLICE_H_
 #define TOROID_PARTITIONER_OPS_SLICE_H_
 

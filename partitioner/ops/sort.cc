@@ -10,8 +10,8 @@
 namespace toroid {
 namespace {
 
-// Of the rows of the results along the sorted dimension, how many are read, counted from the first: fewer than all only
-// where slices alone read them.
+// The number of rows of the results, counted from the first along the sorted dimension, that other ops read.
+// Fewer than all only if slices are the only readers.
 int64_t RowsRead(const Instruction& sort) {
   const int dim = static_cast<int>(sort.dimension());
   const int64_t n = sort.operand(0)->shape().dim(dim);
@@ -36,11 +36,11 @@ int64_t RowsRead(const Instruction& sort) {
   return rows;
 }
 
-// Where fewer rows are read than this part of all, those of every tile are gathered.
+// If at most 1/4 of the rows are read, the first rows of each tile are gathered instead of a column sort.
 constexpr int64_t kFirstRowsIn = 4;
 
-// Shorter lines are gathered by most meshes, or lie in one piece: no sharding flows along them, so that what follows is not
-// cut again.
+// No sharding flows along a sorted dimension of fewer rows. On most meshes such a dimension is gathered or
+// not cut at all, and a sharding that flowed along it would cut the ops that follow again.
 constexpr int64_t kLongLine = 1024;
 
 bool ReadsFirstRows(const Instruction& sort) {

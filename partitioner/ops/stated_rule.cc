@@ -83,7 +83,7 @@ std::optional<ShardingRule> StatedShardingRule(const Instruction& instruction) {
   ShardingRule rule;
   for (const SdyShardingRule::Factor& factor : stated->factors) {
     const int number = rule.AddFactor(factor.size, KindOf(factor));
-    // Cut evenly alone: nothing is known about what the target does with padding.
+    // Cuts the factor only evenly, as it is unknown what the target does with padding.
     rule.factors[number].composite = true;
   }
   const auto factors = [&](const SdyShardingRule::Tensor& tensor) {

@@ -1,11 +1,12 @@
-// The sharding rule that a custom call states, as custom_partitioning and kernels of libraries write it.
+// The sharding rule that a custom call states, as JAX's custom_partitioning and kernel libraries write it.
 //
 //   xla.sdy.sharding_rule="#sdy.op_sharding_rule<([i, j])->([i, j]) {i=32, j=8} need_replication={j}, custom>"
 //
-// Factors that pass through cut all their tensors alike, and each device calls the target on its shards. A reduction factor
-// leaves partial sums. Factors that need replication, and permutation factors (what the target would exchange is unknown),
-// are gathered first; sharding flows along them. Blocked factors are neither cut nor propagated along.
-// The target would see the padding of uneven shards: factors are cut where they divide, over fewer axes if need be.
+// A pass-through factor is cut alike in all its tensors, and each device calls the target on its shards. A
+// reduction factor leaves partial sums. Factors that need replication are gathered first, but sharding flows
+// along them. So are permutation factors, since it is unknown what the target would exchange. Blocked factors
+// are neither cut nor propagated along. The target would see the padding of uneven shards, so factors are
+// only cut evenly, over fewer axes if need be.
 // Source: Shardy, OpShardingRuleAttr.
 #ifndef TOROID_PARTITIONER_OPS_STATED_RULE_H_
 #define TOROID_PARTITIONER_OPS_STATED_RULE_H_
@@ -17,11 +18,12 @@
 
 namespace toroid {
 
-// nullopt where the instruction states none, or one that CheckStatedRule refuses.
+// nullopt if the instruction states no rule or one that CheckStatedRule refuses, or has a tuple as operand.
 std::optional<ShardingRule> StatedShardingRule(const Instruction& instruction);
 
-// Errors: kInvalidArgument for a rule that does not parse, has other tensors, ranks or sizes than the instruction, or more
-// factors than a rule can have.
+// OK if the instruction states no rule, or a valid one.
+// Errors: kInvalidArgument for a rule that does not parse, whose tensors, ranks or sizes differ from the
+//          instruction's, or that has more than 64 factors.
 absl::Status CheckStatedRule(const Instruction& instruction);
 
 }  // namespace toroid

@@ -12,8 +12,10 @@ int64_t TileRows(const Instruction& op, int dim, int64_t tiles) {
 }
 
 TileWindows SpreadWindows(int64_t scale, int64_t shift, int64_t span, int64_t step) {
-  int64_t rows = CeilOfRatio(span, step), reach = span;  // Wherever the positions begin.
-  if (scale % step == 0) {                               // They begin alike in every tile.
+  // The most rows in `span` positions, wherever these begin.
+  int64_t rows = CeilOfRatio(span, step), reach = span;
+  if (scale % step == 0) {
+    // The positions begin at the same phase of `step` in every tile, so all windows have equally many rows.
     rows = FloorOfRatio(shift + span - 1, step) - CeilOfSignedRatio(shift, step) + 1;
     reach = 0;
   }

@@ -1,8 +1,10 @@
-// Which operand rows a tile of a result reads, for ops that move boundaries: slice, pad, concatenate, reverse, windows.
+// The operand rows that a tile of a result reads, for ops that move tile boundaries: slice, pad, concatenate,
+// reverse, windows.
 //
-// The result's dimension is cut in tiles of t rows; tile i owns rows [i t, (i + 1) t). Each such op family says in its
-// ReadsOf<Family> what they read. Its local program fetches these rows (reshard/halo_exchange.h), and assignments count
-// what that sends (CostOfExchanges in op_families.h).
+// The result's dimension is cut in tiles of t rows; tile i owns rows [i t, (i + 1) t). ReadsOf<Family>
+// returns the operand rows that each tile reads. The family's local program fetches them
+// (reshard/halo_exchange.h), and assignments count the bytes that this sends (CostOfExchanges in
+// op_families.h).
 #ifndef TOROID_PARTITIONER_OPS_TILE_WINDOWS_H_
 #define TOROID_PARTITIONER_OPS_TILE_WINDOWS_H_
 
@@ -16,18 +18,21 @@ namespace toroid {
 
 struct OperandWindows {
   int operand = 0;
-  int dim = 0;  // Of the operand.
+  int dim = 0;  // Dimension of the operand.
   TileWindows windows;
-  int64_t size =
-      0;            // Rows of what is read, over all its tiles; or fewer, if rows from there on are nobody's.
-  int64_t all = 0;  // Rows over all tiles, if `size` is fewer; 0: `size`.
+  // Rows of the operand's dimension, or fewer: tiles may get unspecified values for rows [size, all).
+  int64_t size = 0;
+  // Rows of the operand's dimension if `size` is fewer; 0: `size`.
+  int64_t all = 0;
 };
 
-// Rows of a tile of dimension `dim` of the result, or of the first of several, cut in `tiles`.
+// Rows per tile of dimension `dim` of the op's first result, cut in `tiles`.
 int64_t TileRows(const Instruction& op, int dim, int64_t tiles);
 
-// Rows behind `span` positions from scale i + shift, where the rows stand `step` positions apart: of those that any tile has
-// there, no more. Example: rows 2 apart, 4 positions from 4 i - 1 on: positions 0 and 2 of the first tile, two rows.
+// Windows over the rows that lie in positions [scale i + shift, scale i + shift + span) for tile i, where row
+// r lies at position r step. Their length is the largest number of such rows in any tile, at least 1.
+// Example: step 2, span 4, scale 4, shift -1: tile 0 covers positions -1 to 2, in which rows 0 and 1 lie:
+// length 2.
 TileWindows SpreadWindows(int64_t scale, int64_t shift, int64_t span, int64_t step);
 
 }  // namespace toroid

@@ -21,7 +21,8 @@ bool IsKnownUnsigned(PrimitiveType type) {
 
 bool IsLargest(const Instruction& op) { return op.opcode() == Opcode::kCustomCall || op.attrs().largest(); }
 
-// Values and positions, over one array.
+// True if the op maps one array to values and s32 positions, in types for which LastInOrder is known: the
+// results of tiles can then be merged.
 bool CanMerge(const Instruction& op) {
   if (op.num_operands() != 1 || !op.shape().IsTuple() || op.shape().tuple_shapes().size() != 2) return false;
   const Shape& x = op.operand(0)->shape();
@@ -43,7 +44,7 @@ int64_t CountOf(const Instruction& op) {
   return values.dim(values.rank() - 1);
 }
 
-// The value that comes last in the order of the op: floats in total order, NaN outermost.
+// The value that comes last in the order of the op. Floats are in total order, whose extremes are NaNs.
 Literal LastInOrder(const Instruction& op, PrimitiveType type) {
   Literal last(Shape(type, {}));
   const int64_t width = ByteWidth(type);
@@ -60,7 +61,7 @@ Literal LastInOrder(const Instruction& op, PrimitiveType type) {
   return last;
 }
 
-// The op over `x`: values and positions.
+// Emits the op over `x`. Returns values and positions.
 std::vector<Instruction*> FirstOf(const OpContext& context, Instruction* x) {
   SpmdBuilder& b = *context.b;
   Dims dims(x->shape().dims().begin(), x->shape().dims().end());
@@ -117,7 +118,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionTopK(OpContext& context) {
   if (tile < CountOf(*context.op)) {
     return FirstOf(context, b.SliceAlong(b.AllGather(x, axes, last), last, 0, n));
   }
-  // Padding comes behind all elements, and the positions of equal ones are in order of the tiles.
+  // Padding ranks behind all elements. Tiles are gathered in order, so equal elements stay in order of
+  // position.
   x = b.MaskPadding(x, last, n, axes, b.Constant(LastInOrder(*context.op, x->shape().element_type())));
   const std::vector<Instruction*> own = FirstOf(context, x);
   Instruction* offset = b.Broadcast(b.Offset(axes, tile, xla::S32), own[1]->shape().dims());

@@ -1,9 +1,12 @@
 // `topk`: (b n) -> (b k), (b k): the k largest, or smallest, elements of every line, and their positions.
 //
-// On a cut line every tile gives its first k, these are gathered, and their first k are those of the line: of n elements
-// over g devices k (g - 1) values and positions travel instead of n (g - 1) / g. Of equal elements the first wins, as
-// tiles are gathered in order. Tiles of fewer than k elements are gathered as they are.
-// Example: the first 8 of f32[4,4096] over 8: 4 lines, 7 x 8 values and positions each, 1,792 bytes.
+// If lines of n elements are cut over g devices, each device takes the first k of its tile, the devices
+// gather these, and the first k of the gathered elements are those of the line. For each line a device sends
+// k (g - 1) values and positions instead of n (g - 1) / g values. Tiles are gathered in order, so that of
+// equal elements the first one wins. Tiles of fewer than k elements are gathered whole.
+//
+// Example: the first 8 of f32[4,4096] over 8: a device sends 4 lines of 7 x 8 values and positions, 1,792
+//          bytes.
 #ifndef TOROID_PARTITIONER_OPS_TOP_K_H_
 #define TOROID_PARTITIONER_OPS_TOP_K_H_
 
@@ -11,11 +14,12 @@
 
 namespace toroid {
 
-// The rule of the op, and of custom calls that do the same.
+// The rule of the op, and of custom calls of the same meaning.
 ShardingRule TopKShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionTopK(OpContext& context);
 
-// The results of the tiles, or the tiles.
+// Bytes sent by gathering the first k values and positions of each tile, or whole tiles of fewer than k
+// elements.
 int64_t BytesSentByTopK(const Instruction& op, int factor, int64_t tiles,
                         absl::Span<const double> operand_bytes, int64_t halo);
 

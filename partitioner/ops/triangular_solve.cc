@@ -8,13 +8,15 @@
 namespace toroid {
 namespace {
 
-// Steps are written out: of more blocks than these the matrix is gathered, as if they sent all of it twice.
+// The loop over blocks is unrolled in the local program. More blocks than this are priced at twice the bytes
+// of matrix and right-hand sides, so that gathering wins.
 constexpr int64_t kMaxBlocks = 16;
 
-// How T Y = C follows from the op.
+// How the op becomes T Y = C.
 struct Form {
-  bool left, transposed, conjugated,
-      lower;  // transposed, conjugated: T is so from the op's matrix; lower: T is.
+  // left: the op has its matrix on the left of the unknowns. transposed, conjugated: T is the transposed,
+  // conjugated matrix of the op. lower: T is lower triangular.
+  bool left, transposed, conjugated, lower;
 
   explicit Form(const Instruction& op) {
     const auto& options = op.attrs().triangular_solve_options();
@@ -64,7 +66,8 @@ class SolveWriter {
   }
 
  private:
-  // T with its whole dimension in full blocks, zeros for what is not read, the identity behind row n.
+  // T with its uncut dimension padded to full blocks, zeros in the triangle that the op does not read, and
+  // rows of the identity from row n on.
   Instruction* Completed(Instruction* t) {
     t = b_.PadAlong(t, by_rows_ ? rank_ - 1 : rank_ - 2, 0, blocks_ * tile_ - n_);
     const PrimitiveType type = start_->shape().element_type();
@@ -88,7 +91,7 @@ class SolveWriter {
     return b_.Op(Opcode::kTriangularSolve, c->shape(), {t, c}, attrs);
   }
 
-  // The block of step i.
+  // The block that step i solves.
   int64_t BlockAt(int64_t i) const { return form_.lower ? i : blocks_ - 1 - i; }
   Instruction* Joined(std::vector<Instruction*> blocks) {
     if (!form_.lower) std::reverse(blocks.begin(), blocks.end());
@@ -110,7 +113,9 @@ class SolveWriter {
   }
 
   Instruction* ByColumns(Instruction* t, Instruction* c, const AxisList& axes) {
-    Instruction *own = nullptr, *taken = nullptr;  // taken: off the blocks that are still to be solved.
+    // own: this device's Y_k. taken: this device's products T_jk Y_k for the blocks j that are not solved
+    // yet.
+    Instruction *own = nullptr, *taken = nullptr;
     for (int64_t i = 0; i < blocks_; ++i) {
       const int64_t k = BlockAt(i);
       Instruction* left = m_.RowsOf(c, k * tile_, (k + 1) * tile_);
@@ -140,7 +145,7 @@ class SolveWriter {
   const int64_t n_;
   bool by_rows_ = true;
   int64_t tile_ = 0, blocks_ = 0;
-  Instruction* start_ = nullptr;  // The first row, or column, of this device.
+  Instruction* start_ = nullptr;  // This device's first row (column) in the global matrix.
 };
 
 }  // namespace
