@@ -1,12 +1,14 @@
 #include "hlo/ir/untiled_shapes.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/ir/tiled_places.h"
 
 namespace toroid {
 namespace {
@@ -43,7 +45,9 @@ Dims TiledSizes(const Shape& shape, size_t count) {
 
 bool HaveTheSameTiles(const Shape& from, const Shape& to) {
   const std::vector<Dims> tiles = TilesOf(from);
-  if (from.element_type() != to.element_type() || tiles != TilesOf(to)) return false;
+  if (from.element_type() != to.element_type() || from.NumElements() != to.NumElements() ||
+      tiles != TilesOf(to))
+    return false;
   return tiles.empty() || TiledSizes(from, tiles[0].size()) == TiledSizes(to, tiles[0].size());
 }
 
@@ -53,66 +57,121 @@ Shape LeaveTilesOut(const Shape& shape) {
   return result;
 }
 
-// Splits the dimensions of an array by the tiles of its layout; nullopt where a tile does not divide its dimension.
-class Splitter {
+int64_t StoredBits(const Shape& shape) {
+  return shape.element_type() == xla::PRED ? 8 : BitWidth(shape.element_type());
+}
+
+bool LiesBefore(const PlacedIndex& a, const PlacedIndex& b) {
+  return a.digits[0].stride > b.digits[0].stride;
+}
+
+// The places that indices of one digit reach together: runs with gaps between.
+std::vector<PlacedIndex::Digit> Runs(const std::vector<PlacedIndex>& descending) {
+  std::vector<PlacedIndex::Digit> runs;
+  for (const PlacedIndex& index : descending) {
+    if (index.digits.size() > 1) continue;
+    const PlacedIndex::Digit& digit = index.digits[0];
+    if (!runs.empty() && runs.back().stride == digit.stride * digit.count) {
+      runs.back() = {digit.stride, runs.back().count * digit.count};
+    } else {
+      runs.push_back(digit);
+    }
+  }
+  return runs;
+}
+
+std::vector<PlacedIndex> OfSeveralDigits(std::vector<PlacedIndex> indices) {
+  indices.erase(std::remove_if(indices.begin(), indices.end(),
+                               [](const PlacedIndex& index) { return index.digits.size() == 1; }),
+                indices.end());
+  return indices;
+}
+
+// One side of a bitcast.
+class Side {
  public:
-  explicit Splitter(const Shape& shape) : parts_of_(shape.rank()) {
-    for (int d = 0; d < shape.rank(); ++d) parts_of_[d].push_back(AddPart(shape.dim(d), d));
-    for (const int64_t d : shape.MinorToMajor()) memory_.insert(memory_.begin(), parts_of_[d][0]);
+  explicit Side(const Shape& shape) : shape_(shape) {
+    const std::optional<TiledPlaces> places = PlacesOf(shape);
+    known_ = places.has_value();
+    if (!known_ || shape.NumElements() == 0) return;
+    indices_ = IndependentIndices(places->dims);
+    descending_ = indices_;
+    std::sort(descending_.begin(), descending_.end(), LiesBefore);
   }
 
-  std::optional<Shape> Split(const Shape& shape) {
-    for (const Dims& tile : TilesOf(shape)) {
-      if (!Apply(tile)) return std::nullopt;
-    }
-    Dims dims, number(parts_.size());
-    for (const std::vector<int>& parts : parts_of_) {
-      for (const int part : parts) {
-        number[part] = static_cast<int64_t>(dims.size());
-        dims.push_back(parts_[part].size);
+  bool known() const { return known_; }
+
+  bool LiesAs(const Side& other) const {
+    if (!known_ || !other.known_ || shape_.NumElements() != other.shape_.NumElements()) return false;
+    return Runs(descending_) == Runs(other.descending_) &&
+           OfSeveralDigits(descending_) == OfSeveralDigits(other.descending_);
+  }
+
+  bool HasNoGaps() const {
+    if (!known_) return false;
+    const std::vector<PlacedIndex::Digit> runs = Runs(descending_);
+    return OfSeveralDigits(descending_).empty() &&
+           (runs.empty() || (runs.size() == 1 && runs[0].stride == 1));
+  }
+
+  // The array without tiles, beside the other side's. Where its elements lie in their order, it has the dimensions of the
+  // shape.
+  Shape UntiledBeside(const Side& other) const {
+    const std::vector<Piece> pieces = PiecesBeside(other);
+    std::vector<int64_t> strides;
+    for (const Piece& piece : pieces) strides.push_back(piece.stride);
+    std::sort(strides.begin(), strides.end(), std::greater<int64_t>());
+    Dims sizes, ranks;
+    int64_t before = -2;
+    for (const Piece& piece : pieces) {
+      const int64_t rank = std::find(strides.begin(), strides.end(), piece.stride) - strides.begin();
+      if (rank == before + 1) {
+        sizes.back() *= piece.count;
+      } else {
+        sizes.push_back(piece.count);
+        ranks.push_back(rank);
       }
+      before = rank;
     }
-    if (dims.size() > Shape::kMaxRank) return std::nullopt;
-    Dims minor_to_major;
-    for (auto it = memory_.rbegin(); it != memory_.rend(); ++it) minor_to_major.push_back(number[*it]);
-    return WithLayout(shape, dims, minor_to_major);
+    if (sizes.size() < 2)
+      return WithLayout(shape_, shape_.dims(), shape_.WithRowMajorLayout().MinorToMajor());
+    Dims minor_to_major(sizes.size());
+    std::iota(minor_to_major.begin(), minor_to_major.end(), 0);
+    std::sort(minor_to_major.begin(), minor_to_major.end(),
+              [&](int64_t a, int64_t b) { return ranks[a] > ranks[b]; });
+    return WithLayout(shape_, sizes, minor_to_major);
   }
 
  private:
-  // A part of a dimension of the array.
-  struct Part {
-    int64_t size;
-    int dim;
+  // Indices that follow each other on both sides, in the order of the elements. The stride of the first says where they
+  // stand in the order that both sides have.
+  struct Piece {
+    int64_t stride, count;
   };
 
-  int AddPart(int64_t size, int dim) {
-    parts_.push_back({size, dim});
-    return static_cast<int>(parts_.size()) - 1;
-  }
-
-  // The last parts in memory become how many tiles there are, then what is in a tile.
-  bool Apply(const Dims& tile) {
-    if (tile.size() > memory_.size()) return false;
-    const size_t outer = memory_.size() - tile.size();
-    std::vector<int> next(memory_.begin(), memory_.begin() + static_cast<int64_t>(outer)), inside;
-    for (size_t i = 0; i < tile.size(); ++i) {
-      const int part = memory_[outer + i];
-      if (tile[i] < 1 || parts_[part].size % tile[i] != 0) return false;
-      const int minor = AddPart(tile[i], parts_[part].dim);
-      parts_[part].size /= tile[i];
-      std::vector<int>& parts = parts_of_[parts_[part].dim];
-      parts.insert(std::find(parts.begin(), parts.end(), part) + 1, minor);
-      next.push_back(part);
-      inside.push_back(minor);
+  std::vector<Piece> PiecesBeside(const Side& other) const {
+    std::vector<Piece> pieces;
+    for (size_t i = 0; i < indices_.size(); ++i) {
+      const PlacedIndex& index = indices_[i];
+      if (i > 0 && other.HasInTurn(indices_[i - 1], index)) {
+        pieces.back().count *= index.count;
+      } else {
+        pieces.push_back({index.digits[0].stride, index.count});
+      }
     }
-    next.insert(next.end(), inside.begin(), inside.end());
-    memory_ = std::move(next);
-    return true;
+    return pieces;
   }
 
-  std::vector<Part> parts_;
-  std::vector<std::vector<int>> parts_of_;  // By dimension, major to minor.
-  std::vector<int> memory_;                 // Parts in the order in memory, major to minor.
+  bool HasInTurn(const PlacedIndex& a, const PlacedIndex& b) const {
+    for (size_t i = 1; i < indices_.size(); ++i) {
+      if (indices_[i - 1] == a && indices_[i] == b) return true;
+    }
+    return false;
+  }
+
+  const Shape& shape_;
+  bool known_;
+  std::vector<PlacedIndex> indices_, descending_;
 };
 
 }  // namespace
@@ -120,15 +179,21 @@ class Splitter {
 absl::StatusOr<UntiledShapes> WithoutTiles(const Shape& from, const Shape& to) {
   if (TilesOf(from).empty() && TilesOf(to).empty()) return UntiledShapes{from, to};
   if (HaveTheSameTiles(from, to)) return UntiledShapes{LeaveTilesOut(from), LeaveTilesOut(to)};
-  std::optional<Shape> split_from, split_to;
-  if (!from.IsDynamic() && !to.IsDynamic()) {
-    split_from = Splitter(from).Split(from);
-    split_to = Splitter(to).Split(to);
+  const Side a(from), b(to);
+  const bool legal = StoredBits(from) == StoredBits(to) ? a.LiesAs(b) : a.HasNoGaps() && b.HasNoGaps();
+  if (legal) return UntiledShapes{a.UntiledBeside(b), b.UntiledBeside(a)};
+  const std::string what = absl::StrCat("bitcast of ", from.ToString(/*with_layout=*/true), " to ",
+                                        to.ToString(/*with_layout=*/true), ": ");
+  if (!a.known() || !b.known()) {
+    return absl::UnimplementedError(absl::StrCat(
+        what,
+        "where elements lie under tiles that merge or cut each other or with dynamic sizes is not known; use "
+        "the dump before the compiler assigns layouts"));
   }
-  if (split_from && split_to) return UntiledShapes{*std::move(split_from), *std::move(split_to)};
   return absl::UnimplementedError(absl::StrCat(
-      "bitcast of ", from.ToString(/*with_layout=*/true), " to ", to.ToString(/*with_layout=*/true),
-      ": what one side has in the padding of its tiles is not defined"));
+      what,
+      "an element of one side lies in the padding of the other's tiles, whose values are not defined; use "
+      "the dump before the compiler assigns layouts"));
 }
 
 }  // namespace toroid

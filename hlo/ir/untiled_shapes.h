@@ -1,11 +1,11 @@
 // The two sides of a bitcast without the tiles of their layouts.
 //
-// Tiles regroup an array in memory: f32[16,256]{1,0:T(8,128)} lies there as 2 x 2 tiles of 8 x 128 elements, which is how
-// f32[2,8,2,128]{3,1,2,0} lies. Two ways to read a bitcast of tiled layouts:
-//   - Both sides have the same tiles over the same sizes, up to dimensions of one element. Then padding lies where it lay,
-//     and tiles may be left out: bf16[100,64]{1,0:T(8,128)} and bf16[100,64,1]{1,0,2:T(8,128)}.
-//   - The tiles fit both sides without padding. Then each side is an array of more dimensions without tiles.
-// Source: XLA, docs/tiled_layout.md.
+// A bitcast has a meaning if each element of the result lies at the place of an element of the operand, none in padding. Then
+// dimensions can be split into the digits of their places (tiled_places.h), of which both sides have the same in other orders:
+//   f32[16,256]{1,0:T(8,128)} to f32[4096]{0:T(1024)}: f32[2,8,2,128]{3,1,2,0} lies as f32[4096]{0} does.
+//   f32[2,16,130]{2,1,0:T(8,128)} to f32[32,130]{1,0:T(8,128)}: a reshape, the padding of 126 columns lies where it lay.
+//   f32[1000]{0:T(1024)} to f32[1,1000]{1,0:T(1,1024)}: a reshape.
+//   f32[3,5,100]{2,1,0:T(8,128)} to f32[15,100]{1,0:T(8,128)}: none, row 5 of the result lies in padding of the operand.
 #ifndef TOROID_HLO_IR_UNTILED_SHAPES_H_
 #define TOROID_HLO_IR_UNTILED_SHAPES_H_
 
@@ -16,11 +16,12 @@ namespace toroid {
 
 struct UntiledShapes {
   // In row-major order the elements of `from` are those of the bitcast's operand, and likewise of `to`. Layouts without
-  // tiles say in which order they lie in memory, which is the same for both.
+  // tiles give them an order that is the same for both, as the order in memory is.
   Shape from, to;
 };
 
-// Errors: kUnimplemented where an element of one side would lie in the padding of the other.
+// Errors: kUnimplemented where the elements of the two sides lie at other places, or the places are unknown
+// (tiles that merge dimensions or do not divide the tile around them, dynamic dimensions).
 absl::StatusOr<UntiledShapes> WithoutTiles(const Shape& from, const Shape& to);
 
 }  // namespace toroid

@@ -4,16 +4,29 @@
 #include <optional>
 
 #include "hlo/base/math.h"
+#include "hlo/ir/tiled_places.h"
 #include "hlo/ops/constraint.h"
 
 namespace toroid {
 
 namespace {
 
+int64_t BufferBitsOf(PrimitiveType type) { return type == xla::PRED ? 8 : BitWidth(type); }
+
 // Bits an array takes in a buffer of packed elements; nullopt if they overflow.
 std::optional<int64_t> BufferBits(const Shape& shape) {
-  const PrimitiveType type = shape.element_type();
-  return CheckedMultiply(shape.NumElements(), type == xla::PRED ? 8 : BitWidth(type));
+  return CheckedMultiply(shape.NumElements(), BufferBitsOf(shape.element_type()));
+}
+
+// Bits in a buffer, the padding of tiles included.
+bool HaveEqualTiledBits(const Shape& a, const Shape& b) {
+  const std::optional<TiledPlaces> places_a = PlacesOf(a), places_b = PlacesOf(b);
+  if (!places_a || !places_b) return false;
+  const auto bits = [](const TiledPlaces& places, const Shape& shape) {
+    return CheckedMultiply(places.size, BufferBitsOf(shape.element_type()));
+  };
+  const std::optional<int64_t> bits_a = bits(*places_a, a);
+  return bits_a && bits_a == bits(*places_b, b);
 }
 
 absl::Status CheckEntries(absl::string_view what, int entries, const Shape& operand) {
@@ -92,7 +105,8 @@ absl::StatusOr<Shape> InferBitcastShape(const Instruction& instruction) {
   RETURN_IF_ERROR(CheckArrays(instruction));
   ASSIGN_OR_RETURN(const Shape given, GivenShape(instruction));
   const Shape& operand = instruction.operand(0)->shape();
-  if (!given.IsArray() || !BufferBits(given) || BufferBits(given) != BufferBits(operand)) {
+  const bool same = given.IsArray() && BufferBits(given) && BufferBits(given) == BufferBits(operand);
+  if (!same && !(given.IsArray() && HaveEqualTiledBits(given, operand))) {
     return Violates("C1", "the result", given.ToString(),
                     absl::StrCat("an array of as many bits as ", operand.ToString()));
   }

@@ -10,7 +10,8 @@
 //   C2 the operand's type.
 //
 // bitcast:
-//   C1 the result is an array of as many bits as the operand; pred counts 8.
+//   C1 the result is an array of as many bits as the operand, of elements or with the padding of tiles; pred
+//      counts 8.
 //
 // transpose: size i is operand size dimensions[i].
 //   C1 dimensions is a permutation of the operand's.

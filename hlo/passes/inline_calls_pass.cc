@@ -79,7 +79,7 @@ class Inliner {
     ASSIGN_OR_RETURN(Computation * entry, Copy(*source_.entry(), nullptr));
     target_->set_entry(entry);
     target_->RemoveUnreachableComputations();  // Sorts callees before their callers.
-    return absl::OkStatus();
+    return bitcasts_.Finish(target_, &given_copies_);
   }
 
   absl::flat_hash_set<const Instruction*> given_copies() && { return std::move(given_copies_); }
@@ -187,7 +187,7 @@ class Inliner {
                                          std::vector<Instruction*>* operands) {
     Instruction* copy;
     if (instruction.opcode() == Opcode::kBitcast) {
-      ASSIGN_OR_RETURN(copy, AppendRowMajorBitcast(instruction, operands->front(), place.to));
+      copy = bitcasts_.Append(instruction, operands->front(), place.to);
     } else {
       if (HasVectorOfStarts(instruction))
         RETURN_IF_ERROR(AppendScalarStarts(instruction, place.to, operands));
@@ -288,6 +288,7 @@ class Inliner {
   int64_t composed_ = 0;              // Messages made by InlinedMetadata().
   std::vector<Computation*> shared_;  // By computation of the source.
   UniqueNames names_;                 // Names of the copied computations.
+  RowMajorBitcasts bitcasts_;
 };
 
 }  // namespace

@@ -8,7 +8,8 @@
 // - Every loop and conditional gets copies of its bodies, conditions and branches, with unique names, so that
 //   each of these computations has one caller: two loops over one body may need different shardings in it.
 // - An asynchronous pair becomes the op it carries out, or the instructions of its computation.
-// - A bitcast between layouts becomes transposes (row_major_bitcast.h), so that layouts carry no meaning.
+// - A bitcast between layouts becomes transposes (row_major_bitcast.h), so that layouts carry no meaning. One that
+//   would read the padding of tiles is left out with all that nothing needs, and an error if something needs it.
 // - A vector of starts becomes scalars (scalar_starts.h).
 #ifndef TOROID_HLO_PASSES_INLINE_CALLS_PASS_H_
 #define TOROID_HLO_PASSES_INLINE_CALLS_PASS_H_
@@ -25,7 +26,8 @@ namespace toroid {
 // A copy of `module` without calls; computations that nothing reaches are left out.
 // `given`: instructions whose ordinary sharding counts even in a Shardy module, where ordinary shardings are
 // ignored otherwise. The set is updated to their copies and to the annotations that replace them.
-// Errors: kResourceExhausted, before anything is built, if more than 16 million instructions are inlined.
+// Errors: kResourceExhausted, before anything is built, if more than 16 million instructions are inlined;
+//         kUnimplemented for a bitcast that reads padding and that the result or a side effect needs.
 absl::StatusOr<std::unique_ptr<Module>> InlineCalls(const Module& module,
                                                     absl::flat_hash_set<const Instruction*>* given = nullptr);
 

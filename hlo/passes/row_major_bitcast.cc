@@ -5,6 +5,7 @@
 #include "hlo/base/status.h"
 #include "hlo/builder/instruction_builder.h"
 #include "hlo/ir/untiled_shapes.h"
+#include "hlo/passes/dce_pass.h"
 
 namespace toroid {
 namespace {
@@ -69,7 +70,7 @@ class Appender {
 absl::StatusOr<Instruction*> AppendRowMajorBitcast(const Instruction& bitcast, Instruction* operand,
                                                    Computation* to) {
   const absl::StatusOr<UntiledShapes> sides = WithoutTiles(bitcast.operand(0)->shape(), bitcast.shape());
-  if (!sides.ok()) return Annotate(sides.status(), bitcast.name());
+  if (!sides.ok()) return Annotate(sides.status(), bitcast.Path());
   Shape from = sides->from, shape = sides->to;
   Shape result = bitcast.shape().WithRowMajorLayout();
   if (from.element_type() == shape.element_type()) {
@@ -90,6 +91,26 @@ absl::StatusOr<Instruction*> AppendRowMajorBitcast(const Instruction& bitcast, I
   if (!shape.SameDims(result)) operand = append.Reshape(operand, result);
   RETURN_IF_ERROR(Annotate(append.status(), bitcast.name()));
   return operand;
+}
+
+Instruction* RowMajorBitcasts::Append(const Instruction& bitcast, Instruction* operand, Computation* to) {
+  const absl::StatusOr<Instruction*> copy = AppendRowMajorBitcast(bitcast, operand, to);
+  if (copy.ok()) return *copy;
+  Instruction* as_it_is = to->AddClone(bitcast, bitcast.shape(), {operand});
+  without_value_.emplace(as_it_is, copy.status());
+  return as_it_is;
+}
+
+absl::Status RowMajorBitcasts::Finish(Module* copy, absl::flat_hash_set<const Instruction*>* given) {
+  if (without_value_.empty()) return absl::OkStatus();
+  EliminateDeadCode(copy, given);
+  for (const auto& computation : copy->computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      const auto found = without_value_.find(instruction.get());
+      if (found != without_value_.end()) return found->second;
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace toroid

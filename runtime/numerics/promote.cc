@@ -80,7 +80,7 @@ class Promoter {
   absl::Status Run() {
     for (const auto& computation : source_.computations()) RETURN_IF_ERROR(AddComputation(*computation));
     target_->set_entry(computations_[source_.entry()]);
-    return absl::OkStatus();
+    return bitcasts_.Finish(target_);
   }
 
   int64_t rounding_ops() const { return rounding_ops_; }
@@ -120,7 +120,7 @@ class Promoter {
       clone = b.Op(Opcode::kCopy, PromotedShape(source.shape()), {operands[0]});
     } else if (source.opcode() == Opcode::kBitcast) {
       // Promoted arrays are row-major, whatever their source's layout.
-      ASSIGN_OR_RETURN(clone, AppendRowMajorBitcast(source, operands[0], b.computation()));
+      clone = bitcasts_.Append(source, operands[0], b.computation());
     } else {
       clone = b.Clone(source, declared ? source.shape() : PromotedShape(source.shape()), operands);
     }
@@ -162,6 +162,7 @@ class Promoter {
   const Module& source_;
   Module* const target_;
   absl::flat_hash_map<const Computation*, Computation*> computations_;
+  RowMajorBitcasts bitcasts_;
   int64_t rounding_ops_ = 0;
   bool jumps_ = false;
 };

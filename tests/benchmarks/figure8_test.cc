@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "benchmarks/figure8_model.h"
-#include "tests/benchmarks/tolerances.h"
 #include "tests/status_matchers.h"
+#include "tests/tolerances.h"
 
 namespace toroid {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "tests/benchmarks/tolerances.h"
 #include "tests/status_matchers.h"
+#include "tests/tolerances.h"
 
 namespace toroid {
 namespace {

@@ -84,6 +84,41 @@ ENTRY main {
   ExpectEquivalent(text);
 }
 
+TEST(BitcastTest, PaddingThatLiesWhereItLayIsPartitionedAsAReshape) {
+  const std::string text = R"(
+ENTRY main {
+  p = f32[4,6,5]{2,1,0:T(2,4)} parameter(0), sharding={devices=[$n,1,1]<=[$n]}
+  b = f32[24,5]{1,0:T(2,4)} bitcast(p)
+  ROOT r = f32[24,5] negate(b), sharding={devices=[$n,1]<=[$n]}
+})";
+  EXPECT_THAT(Collectives(text, 4), IsEmpty());
+  ExpectEquivalent(text);
+  ExpectEquivalent(R"(
+ENTRY main {
+  p = f32[3,4,5]{2,0,1:T(2,4)} parameter(0), sharding={devices=[1,$n,1]<=[$n]}
+  b = f32[4,1,5,3]{2,3,1,0:T(2,4)} bitcast(p)
+  v = f32[5] parameter(1)
+  c = f32[1,5]{1,0:T(1,8)} bitcast(v)
+  ROOT r = (f32[4,1,5,3], f32[1,5]) tuple(b, c)
+})");
+}
+
+TEST(BitcastTest, PaddingThatNothingReadsIsNoMatter) {
+  ExpectEquivalent(R"(
+f {
+  q = f32[4,6]{1,0:T(2,128)} parameter(0)
+  b = f32[24] bitcast(q)
+  n = f32[24] negate(b)
+  ROOT r = f32[4,6] negate(q)
+}
+ENTRY main {
+  p = f32[4,6]{1,0:T(2,128)} parameter(0), sharding={devices=[$n,1]<=[$n]}
+  longer = f32[4,8]{1,0:T(2,128)} bitcast(p)
+  s = f32[4,8] negate(longer)
+  ROOT c = f32[4,6] call(p), to_apply=f
+})");
+}
+
 TEST(BitcastTest, PaddingThatIsReadIsRefused) {
   const auto partitioned = PartitionModule(*ProgramFor(R"(
 ENTRY main {
@@ -92,7 +127,8 @@ ENTRY main {
 })",
                                                        2),
                                            PartitionOptions());
-  EXPECT_THAT(partitioned.status().message(), HasSubstr("b: bitcast of f32[4,6]{1,0:T(2,128)} to f32[24]"));
+  EXPECT_THAT(partitioned.status().message(),
+              HasSubstr("main/b: bitcast of f32[4,6]{1,0:T(2,128)} to f32[24]"));
 }
 
 }  // namespace

@@ -129,6 +129,9 @@ TEST(PromoteTest, BitcastsFollowTheLayoutsOfTheSource) {
             "f64[3,2] { { -1, -5 }, { -4, -3 }, { -2, -6 } }");
   EXPECT_EQ(Promoted("x = bf16[2,3]{0,1} constant({{1, 2, 3}, {4, 5, 6}}) ROOT b = u16[6] bitcast(x)"),
             "u16[6] {16256, 16512, 16384, 16544, 16448, 16576}");
+  EXPECT_EQ(Promoted("x = f32[2,3]{1,0:T(2,4)} constant({{1, 2, 3}, {4, 5, 6}}) unread = f32[6] bitcast(x) "
+                     "ROOT b = f32[1,2,3]{2,1,0:T(2,4)} bitcast(x)"),
+            "f64[1,2,3] { { { 1, 2, 3 }, { 4, 5, 6 } } }");
 }
 
 }  // namespace

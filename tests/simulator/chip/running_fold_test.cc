@@ -8,6 +8,7 @@
 #include "hlo/io/hlo_text.h"
 #include "simulator/machines/tpu_v3_core.h"
 #include "tests/status_matchers.h"
+#include "tests/tolerances.h"
 
 namespace toroid {
 namespace {
@@ -39,16 +40,19 @@ ENTRY main {
 }
 
 TEST(RunningFoldTest, WindowsOfMasksTakeAsLongAsInTheCompiler) {
+  // A group takes some 700 cycles more in the compiler, which is most of the error of the smallest ones.
   const struct {
     int tokens, experts;
     double one, weighed;  // Cycles.
-  } cases[] = {{1024, 128, 7081, 9249},    {2048, 128, 12564, 16899},  {4096, 128, 23530, 32200},
-               {2048, 256, 15370, 19960},  {2048, 384, 18176, 23021},  {2048, 512, 20982, 34274},
-               {2048, 1024, 43774, 62653}, {2048, 2048, 81021, 117741}};
+    double share;
+  } cases[] = {{1024, 128, 7081, 9249, kTwentyPercent},  {2048, 128, 12564, 16899, kTenPercent},
+               {4096, 128, 23530, 32200, kFivePercent},  {2048, 256, 15370, 19960, kTenPercent},
+               {2048, 384, 18176, 23021, kTenPercent},   {2048, 512, 20982, 34274, kFivePercent},
+               {2048, 1024, 43774, 62653, kFivePercent}, {2048, 2048, 81021, 117741, kFivePercent}};
   for (const auto& c : cases) {
     SCOPED_TRACE(absl::Substitute("$0 tokens, $1 experts", c.tokens, c.experts));
-    EXPECT_NEAR(MaskCycles(c.tokens, c.experts, false) / c.one, 1, 0.12);
-    EXPECT_NEAR(MaskCycles(c.tokens, c.experts, true) / c.weighed, 1, 0.12);
+    EXPECT_THAT(MaskCycles(c.tokens, c.experts, false), IsWithin(c.share, c.one));
+    EXPECT_THAT(MaskCycles(c.tokens, c.experts, true), IsWithin(c.share, c.weighed));
   }
 }
 
@@ -59,12 +63,13 @@ TEST(RunningFoldTest, WindowsOfArraysTakeAsLongAsInTheCompiler) {
     const char* order;
     const char* window;
     double compiler;  // Cycles.
-  } cases[] = {{"8,128,128", "2,0,1", "1x128x1 pad=0_0x127_0x0_0", 5904},
-               {"16,128,256", "2,0,1", "1x128x1 pad=0_0x127_0x0_0", 18145},
-               {"8,128,512", "2,0,1", "1x128x1 pad=0_0x127_0x0_0", 18145},
-               {"16,128,384", "2,0,1", "1x128x1 pad=0_0x127_0x0_0", 37047},
-               {"16,128,2048", "2,0,1", "1x128x1 pad=0_0x127_0x0_0", 186105},
-               {"8,4,128,256", "3,0,1,2", "1x1x128x1 pad=0_0x0_0x127_0x0_0", 31989}};
+    double share;
+  } cases[] = {{"8,128,128", "2,0,1", "1x128x1 pad=0_0x127_0x0_0", 5904, kTwentyPercent},
+               {"16,128,256", "2,0,1", "1x128x1 pad=0_0x127_0x0_0", 18145, kTenPercent},
+               {"8,128,512", "2,0,1", "1x128x1 pad=0_0x127_0x0_0", 18145, kTenPercent},
+               {"16,128,384", "2,0,1", "1x128x1 pad=0_0x127_0x0_0", 37047, kFivePercent},
+               {"16,128,2048", "2,0,1", "1x128x1 pad=0_0x127_0x0_0", 186105, kTwoPercent},
+               {"8,4,128,256", "3,0,1,2", "1x1x128x1 pad=0_0x0_0x127_0x0_0", 31989, kTenPercent}};
   const CoreSpec core = TpuV3Core();
   for (const auto& c : cases) {
     SCOPED_TRACE(c.blocks);
@@ -76,20 +81,22 @@ ENTRY main {
   ROOT sums = f32[$0]{$1} reduce-window(x, zero), window={size=$2}, to_apply=sum
 })",
                                                                          c.blocks, c.order, c.window)));
-    EXPECT_NEAR((RunningFoldCycles(*module->entry()->root(), /*is_alone=*/true, core) + core.group_cycles()) /
-                    c.compiler,
-                1, 0.18);
+    EXPECT_THAT(RunningFoldCycles(*module->entry()->root(), /*is_alone=*/true, core) + core.group_cycles(),
+                IsWithin(c.share, c.compiler));
   }
 }
 
 TEST(RunningFoldTest, AsManyTokensAsExpertsAreStillSpreadOverLanes) {
   // Sizes do not tell which of two dimensions a vector goes along.
-  EXPECT_GT(MaskCycles(2048, 2048, true), 1.3 * MaskCycles(2048, 2048, false));
+  EXPECT_THAT(MaskCycles(2048, 2048, true) / MaskCycles(2048, 2048, false),
+              IsWithin(kFivePercent, 117741.0 / 81021));
 }
 
 TEST(RunningFoldTest, WideRowsTakeTheirShareOfWindows) {
-  // 999,983 lanes' tiles are a prime number: no share is even but single tiles.
-  EXPECT_GT(MaskCycles(1024, 999983 * 128, false), 100 * MaskCycles(1024, 1024, false));
+  // 999,983 lanes' tiles are a prime number: no share is even but single tiles. Of each the window begins, 255 rows take 8 cycles for the
+  // mask and 8 for the vector, and 128 registers are loaded and stored.
+  EXPECT_THAT(MaskCycles(1024, 999983 * 128, false),
+              IsWithin(kTwoPercent, 999983 * (552 + 255 * 16 + 128 * 2.0)));
 }
 
 }  // namespace

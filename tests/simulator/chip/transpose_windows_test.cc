@@ -2,6 +2,7 @@
 
 #include "gtest/gtest.h"
 #include "simulator/machines/tpu_v3_core.h"
+#include "tests/tolerances.h"
 
 namespace toroid {
 namespace {
@@ -40,23 +41,26 @@ TEST(TransposeWindowsTest, WindowsTakeAsLongAsInTheCompiler) {
   const CoreSpec core = TpuV3Core();
   for (const Case& c : kCases) {
     const double cycles = CyclesOfTransposeWindows({c.dims, c.before, c.after}, core);
-    EXPECT_NEAR(cycles / c.compiler_cycles, 1, 0.02) << c.compiler_cycles << " by the compiler, " << cycles;
+    EXPECT_THAT(cycles, IsWithin(kTwoPercent, c.compiler_cycles));
   }
 }
 
 TEST(TransposeWindowsTest, RowsThatStandAloneHaveATileEach) {
   const CoreSpec core = TpuV3Core();
-  // f32[96,128,1]: each of 96 rows of 128 is written as a tile. The compiler says 17,109 cycles, the model a tenth of that.
-  EXPECT_GT(CyclesOfTransposeWindows({{96, 128}, {0, 1}, {1, 0}, true}, core),
-            CyclesOfTransposeWindows({{96, 128}, {0, 1}, {1, 0}}, core));
+  // f32[96,128,1]: each of 96 rows of 128 is written as a tile.
+  const double alone = CyclesOfTransposeWindows({{96, 128}, {0, 1}, {1, 0}, true}, core);
+  EXPECT_GT(alone, CyclesOfTransposeWindows({{96, 128}, {0, 1}, {1, 0}}, core));
+  // An exception: 1,556 cycles, 17,109 in the compiler. What it does for a row that takes 178 cycles is not known.
+  EXPECT_THAT(alone, IsWithin(0.91, 17109));
 }
 
 TEST(TransposeWindowsTest, EmptyAndHugeArrays) {
   const CoreSpec core = TpuV3Core();
   EXPECT_EQ(CyclesOfTransposeWindows({{0, 128}, {0, 1}, {1, 0}}, core), 0);
   const double large = CyclesOfTransposeWindows({{int64_t{1} << 20, int64_t{1} << 20}, {0, 1}, {1, 0}}, core);
-  EXPECT_NEAR(large / CyclesOfTransposeWindows({{int64_t{1} << 19, int64_t{1} << 20}, {0, 1}, {1, 0}}, core),
-              2, 0.01);
+  EXPECT_THAT(large,
+              IsWithin(kRounding, 2 * CyclesOfTransposeWindows(
+                                          {{int64_t{1} << 19, int64_t{1} << 20}, {0, 1}, {1, 0}}, core)));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ TEST(PacketEfficiencyTest, RowsOfTheBuiltInTableAreComputedAgain) {
     if (chips > 64 || row.chips_size() != 2) continue;
     SCOPED_TRACE(row.ShortDebugString());
     ASSERT_OK_AND_ASSIGN(const RouterEfficiencyTable::Row again, ComputeRouterEfficiency(network, row));
-    EXPECT_NEAR(again.efficiency(), row.efficiency(), 1e-9);
+    EXPECT_DOUBLE_EQ(again.efficiency(), row.efficiency());
     ++computed;
   }
   EXPECT_GE(computed, 12);
@@ -41,7 +41,7 @@ TEST(PacketEfficiencyTest, RowsOfATorusOfThreeAxesAreComputedAgain) {
     if (row.chips_size() != 3 || row.chips(2) > 4 || row.bytes_per_core() > 1 << 20) continue;
     SCOPED_TRACE(row.ShortDebugString());
     ASSERT_OK_AND_ASSIGN(const RouterEfficiencyTable::Row again, ComputeRouterEfficiency(network, row));
-    EXPECT_NEAR(again.efficiency(), row.efficiency(), 1e-9);
+    EXPECT_DOUBLE_EQ(again.efficiency(), row.efficiency());
     ++computed;
   }
   EXPECT_EQ(computed, 4);

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "hlo/io/hlo_text.h"
 #include "tests/simulator/lowering/lowered_programs.h"
+#include "tests/tolerances.h"
 
 namespace toroid {
 namespace {
@@ -35,14 +36,14 @@ double GradientOfJoined(int pieces, int features, absl::string_view type) {
 }
 
 TEST(ConcatenationRulesTest, EachArrayOfAProductsOperandIsReadFromWhereTheWholeBegins) {
-  EXPECT_NEAR(GradientOfJoined(2, 128, "f32"), 103.8, 2.1);
-  EXPECT_NEAR(GradientOfJoined(3, 128, "f32"), 135.4, 3.5);
-  EXPECT_NEAR(GradientOfJoined(4, 128, "f32"), 165.6, 3.4);
-  EXPECT_NEAR(GradientOfJoined(2, 128, "bf16"), 60.9, 3);
-  EXPECT_NEAR(GradientOfJoined(4, 128, "bf16"), 93.3, 5.5);
+  EXPECT_THAT(GradientOfJoined(2, 128, "f32"), IsWithin(kTwoPercent, 103.8));
+  EXPECT_THAT(GradientOfJoined(3, 128, "f32"), IsWithin(kFivePercent, 135.4));
+  EXPECT_THAT(GradientOfJoined(4, 128, "f32"), IsWithin(kTwoPercent, 165.6));
+  EXPECT_THAT(GradientOfJoined(2, 128, "bf16"), IsWithin(kFivePercent, 60.9));
+  EXPECT_THAT(GradientOfJoined(4, 128, "bf16"), IsWithin(kTenPercent, 93.3));
   // Sums of all windows stay: with them once, not twice, whole rows pass.
-  EXPECT_NEAR(GradientOfJoined(3, 512, "f32"), 159.6, 3.5);
-  EXPECT_NEAR(GradientOfJoined(4, 512, "f32"), 193.2, 7.1);
+  EXPECT_THAT(GradientOfJoined(3, 512, "f32"), IsWithin(kFivePercent, 159.6));
+  EXPECT_THAT(GradientOfJoined(4, 512, "f32"), IsWithin(kFivePercent, 193.2));
 }
 
 TEST(ConcatenationRulesTest, WhatIsMadeForAProductsOperandBesideOtherArraysIsWritten) {
@@ -57,8 +58,8 @@ TEST(ConcatenationRulesTest, WhatIsMadeForAProductsOperandBesideOtherArraysIsWri
   };
   ExpectSameValues(program("f32", 16, 128, 256, 24));
   EXPECT_THAT(Groups(program("f32", 768, 1536, 6144, 1536)), ElementsAre("loop", "dot"));
-  EXPECT_NEAR(Microseconds(program("f32", 768, 1536, 6144, 1536)), 437.7, 14);
-  EXPECT_NEAR(Microseconds(program("bf16", 768, 1536, 6144, 1536)), 414.2, 5);
+  EXPECT_THAT(Microseconds(program("f32", 768, 1536, 6144, 1536)), IsWithin(kFivePercent, 437.7));
+  EXPECT_THAT(Microseconds(program("bf16", 768, 1536, 6144, 1536)), IsWithin(kTwoPercent, 414.2));
 }
 
 TEST(ConcatenationRulesTest, ManyArraysOfTwoBytesAreWrittenAsAllOfThem) {
@@ -67,8 +68,8 @@ TEST(ConcatenationRulesTest, ManyArraysOfTwoBytesAreWrittenAsAllOfThem) {
     return Microseconds(
         absl::StrCat(joined.substr(0, joined.find(" y = ")), " ROOT", joined.substr(joined.find(" y = "))));
   };
-  EXPECT_NEAR(time("bf16"), 128.2, 7);
-  EXPECT_NEAR(time("f32"), 126.6, 5);
+  EXPECT_THAT(time("bf16"), IsWithin(kFivePercent, 128.2));
+  EXPECT_THAT(time("f32"), IsWithin(kFivePercent, 126.6));
 }
 
 TEST(ConcatenationRulesTest, AlongTheOutermostDimensionEachArrayIsReadFromWhereTheWholeBegins) {
@@ -77,9 +78,9 @@ TEST(ConcatenationRulesTest, AlongTheOutermostDimensionEachArrayIsReadFromWhereT
         absl::StrCat(" a = f32[", first, ",512,256] parameter(0) b = f32[", 48 - first,
                      ",512,256] parameter(1) ROOT y = f32[48,512,256] concatenate(a, b), dimensions={0}"));
   };
-  EXPECT_NEAR(time(6), 137.1, 2);
-  EXPECT_NEAR(time(24), 160.5, 3);
-  EXPECT_NEAR(time(42), 177.8, 10);
+  EXPECT_THAT(time(6), IsWithin(kTwoPercent, 137.1));
+  EXPECT_THAT(time(24), IsWithin(kTwoPercent, 160.5));
+  EXPECT_THAT(time(42), IsWithin(kTenPercent, 177.8));
 }
 
 TEST(ConcatenationRulesTest, AResultLiesAsTheCallerWantsIt) {

@@ -5,6 +5,7 @@
 #include "simulator/chip/chip_model.h"
 #include "simulator/machines/tpu_v3_core.h"
 #include "tests/simulator/lowering/lowered_programs.h"
+#include "tests/tolerances.h"
 
 namespace toroid {
 namespace {
@@ -137,8 +138,8 @@ TEST(ConvolutionRulesTest, WhatIsRepeatedForConvolutionsIsWrittenRounded) {
     microseconds.push_back(static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6);
   }
   ASSERT_EQ(microseconds.size(), 2u);
-  EXPECT_NEAR(microseconds[0], 13.3, 1.5);
-  EXPECT_NEAR(microseconds[1], 26.3, 3);
+  EXPECT_THAT(microseconds[0], IsWithin(kTwentyPercent, 13.3));
+  EXPECT_THAT(microseconds[1], IsWithin(kTwentyPercent, 26.3));
 }
 
 TEST(ConvolutionRulesTest, AnArgumentThatLiesAsImagesIsRoundedByTheConvolutionThatTakesItBesideOthers) {

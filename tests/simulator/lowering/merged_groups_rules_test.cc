@@ -6,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/simulator/lowering/lowered_programs.h"
+#include "tests/tolerances.h"
 
 namespace toroid {
 namespace {
@@ -211,9 +212,9 @@ TEST(MergedGroupsRulesTest, ALargestElementWithItsPlaceIsFoundWithTheLargestAlon
     return program(rows, columns,
                    absl::StrCat("ROOT r = (s32[", rows, "], f32[", rows, ",", columns, "]) tuple(p, t)"));
   };
-  EXPECT_NEAR(Microseconds(both(4096, 2048)), 241.1, 7);
-  EXPECT_NEAR(Microseconds(all(4096, 2048)), 482.0, 14);
-  EXPECT_NEAR(Microseconds(written(4096, 2048)), 401.5, 17);
+  EXPECT_THAT(Microseconds(both(4096, 2048)), IsWithin(kTwoPercent, 241.1));
+  EXPECT_THAT(Microseconds(all(4096, 2048)), IsWithin(kTwoPercent, 482.0));
+  EXPECT_THAT(Microseconds(written(4096, 2048)), IsWithin(kFivePercent, 401.5));
   ExpectSameValues(both(6, 10));
   ExpectSameValues(all(6, 10));
   ExpectSameValues(written(6, 10));

@@ -6,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/simulator/lowering/lowered_programs.h"
+#include "tests/tolerances.h"
 
 namespace toroid {
 namespace {
@@ -28,15 +29,15 @@ TEST(PiecesRulesTest, SeveralLayersOfAnArgumentAreCutFromACopyInWhichTheyAreOute
   EXPECT_THAT(Groups(Tokens(64, 128, 256, true)), ElementsAre("copy", "loop"));
   ExpectSameValues(Tokens(4, 8, 16, true));
   // 42.0 us, as the compiler has it.
-  EXPECT_NEAR(Microseconds(Tokens(64, 128, 256, true)), 42.0, 1.5);
+  EXPECT_THAT(Microseconds(Tokens(64, 128, 256, true)), IsWithin(kTwoPercent, 42.0));
 }
 
 TEST(PiecesRulesTest, WhatIsButSpreadOverABatchIsReadAtNoCost) {
   // Positions added to tokens.
-  EXPECT_NEAR(Microseconds(R"( x = f32[2,512,1024] parameter(0) p = f32[512,1024] parameter(1)
+  EXPECT_THAT(Microseconds(R"( x = f32[2,512,1024] parameter(0) p = f32[512,1024] parameter(1)
     b = f32[2,512,1024] broadcast(p), dimensions={1,2}
     ROOT s = f32[2,512,1024] add(x, b) )"),
-              21.65, 0.5);
+              IsWithin(kTwoPercent, 21.65));
 }
 
 TEST(PiecesRulesTest, SumsStayOnTheChipIfThereIsRoomForAllOfThem) {
@@ -45,8 +46,8 @@ TEST(PiecesRulesTest, SumsStayOnTheChipIfThereIsRoomForAllOfThem) {
                                      ",1024] parameter(0) zero = f32[] constant(0) ROOT s = f32[", rows,
                                      ",1024] reduce(x, zero), dimensions={0}, to_apply=sum"));
   };
-  EXPECT_NEAR(sum(3072), 129.63, 1);
-  EXPECT_NEAR(sum(4096), 217.06, 3);
+  EXPECT_THAT(sum(3072), IsWithin(kTwoPercent, 129.63));
+  EXPECT_THAT(sum(4096), IsWithin(kTwoPercent, 217.06));
 }
 
 TEST(PiecesRulesTest, OneRowOfTheTilesOfAnArgumentIsBroughtIntoTilesOfItsOwn) {
@@ -92,7 +93,8 @@ TEST(PiecesRulesTest, APieceOfWhatIsMadeForNothingElseIsMadeOfPieces) {
   for (const bool others : {false, true}) ExpectSameValues(program(24, others));
   const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(1024, false)));
   ChipModel model(TpuV3Core());
-  EXPECT_LT(model.TimeOf(*lowered->entry()->root()).bytes, 4 * 40.0 * 1024);
+  // Of x, of the vector and of the result rows of a tile.
+  EXPECT_EQ(model.TimeOf(*lowered->entry()->root()).bytes, 3 * 8 * 4.0 * 1024);
 }
 
 TEST(PiecesRulesTest, ASumOfSumsIsOneSum) {
@@ -107,27 +109,29 @@ TEST(PiecesRulesTest, ASumOfSumsIsOneSum) {
 
 // h_i = h_(i-1) * a + x[i], all of which are results.
 TEST(PiecesRulesTest, StepsThatReadLayersAreWrittenBeforeTheyAreMadeAgainTooOften) {
-  std::string text = " x = f32[8,64,1024] parameter(0) a = f32[64,1024] parameter(1)", results;
-  for (int i = 0; i < 8; ++i) {
-    absl::StrAppend(&text, " s", i, " = f32[1,64,1024] slice(x), slice={[", i, ":", i + 1,
-                    "], [0:64], [0:1024]} t", i, " = f32[64,1024] reshape(s", i, ")");
-    if (i == 0) absl::StrAppend(&text, " h0 = f32[64,1024] negate(t0)");
-    if (i > 0)
-      absl::StrAppend(&text, " m", i, " = f32[64,1024] multiply(h", i - 1, ", a) h", i,
-                      " = f32[64,1024] add(m", i, ", t", i, ")");
-    absl::StrAppend(&text, " n", i, " = bf16[64,1024] convert(h", i, ")");
-    absl::StrAppend(&results, i == 0 ? "" : ", ", "n", i);
-  }
-  absl::StrAppend(
-      &text,
-      " ROOT r = (bf16[64,1024], bf16[64,1024], bf16[64,1024], bf16[64,1024], bf16[64,1024], bf16[64,1024], bf16[64,1024], bf16[64,1024]) tuple(",
-      results, ")");
-  const std::unique_ptr<Module> lowered = Lowered(*Parsed(text));
-  ChipModel model(TpuV3Core());
-  double bytes = 0;
-  for (const auto& op : lowered->entry()->instructions()) bytes += model.TimeOf(*op).bytes;
-  // Each step reads a layer, `a` and the last step or two, and writes; all from the first one would be twice as much.
-  EXPECT_LT(bytes, 8 * 8 * 4.0 * 64 * 1024);
+  const auto program = [](int layers) {
+    std::string text =
+                    absl::StrCat(" x = f32[", layers, ",64,1024] parameter(0) a = f32[64,1024] parameter(1)"),
+                results, types;
+    for (int i = 0; i < layers; ++i) {
+      absl::StrAppend(&text, " s", i, " = f32[1,64,1024] slice(x), slice={[", i, ":", i + 1,
+                      "], [0:64], [0:1024]} t", i, " = f32[64,1024] reshape(s", i, ")");
+      if (i == 0) absl::StrAppend(&text, " h0 = f32[64,1024] negate(t0)");
+      if (i > 0)
+        absl::StrAppend(&text, " m", i, " = f32[64,1024] multiply(h", i - 1, ", a) h", i,
+                        " = f32[64,1024] add(m", i, ", t", i, ")");
+      absl::StrAppend(&text, " n", i, " = bf16[64,1024] convert(h", i, ")");
+      absl::StrAppend(&results, i == 0 ? "" : ", ", "n", i);
+      absl::StrAppend(&types, i == 0 ? "" : ", ", "bf16[64,1024]");
+    }
+    return absl::StrCat(text, " ROOT r = (", types, ") tuple(", results, ")");
+  };
+  // The compiler's.
+  EXPECT_EQ(Groups(program(64)).size(), 5u);
+  EXPECT_THAT(Microseconds(program(64)), IsWithin(kFivePercent, 141.6));
+  // Exceptions: the model has a group for each 16 steps, the compiler smaller ones (10.0 us, 41.0 us).
+  EXPECT_THAT(Microseconds(program(8)), IsWithin(0.50, 19.7));
+  EXPECT_THAT(Microseconds(program(24)), IsWithin(0.25, 54.0));
 }
 
 // p = x y, s = the sums of its rows, q = p + 1.

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "hlo/io/hlo_text.h"
 #include "tests/simulator/lowering/lowered_programs.h"
+#include "tests/tolerances.h"
 
 namespace toroid {
 namespace {
@@ -34,9 +35,9 @@ TEST(ProductRulesTest, LanesAreAlongTheLongerOfTwoDimensionsIfTheOtherIsReduced)
   };
   ExpectSameValues(program(24, 16));
   EXPECT_THAT(Groups(program(1024, 256)), ElementsAre("dot", "copy"));
-  EXPECT_NEAR(Microseconds(program(1024, 256)), 13.8, 1.1);
+  EXPECT_THAT(Microseconds(program(1024, 256)), IsWithin(kTwoPercent, 13.8));
   EXPECT_THAT(Groups(program(256, 1024)), ElementsAre("dot"));
-  EXPECT_NEAR(Microseconds(program(256, 1024)), 8.1, 0.6);
+  EXPECT_THAT(Microseconds(program(256, 1024)), IsWithin(kTwoPercent, 8.1));
   // Lanes would be padded.
   EXPECT_THAT(Groups(program(520, 512)), ElementsAre("dot"));
   EXPECT_THAT(Groups(program(64, 64)), ElementsAre("dot", "copy"));
@@ -49,13 +50,13 @@ TEST(ProductRulesTest, WhatIsAnOperandAndMetByTheResultIsReadTwice) {
   };
   ExpectSameValues(residual("24"));
   EXPECT_THAT(Groups(residual("65536")), ElementsAre("dot"));
-  EXPECT_NEAR(Microseconds(residual("65536")), 244.9, 8);
+  EXPECT_THAT(Microseconds(residual("65536")), IsWithin(kTwoPercent, 244.9));
   const std::string nested =
       absl::StrCat(Product("65536,", 128, 128), R"( t = f32[65536,128] tanh(d) v = f32[128,128] parameter(2)
     e = f32[65536,128] dot(t, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
     ROOT r = f32[65536,128] add(e, x) )");
   EXPECT_THAT(Groups(nested), ElementsAre("dot"));
-  EXPECT_NEAR(Microseconds(nested), 253.1, 8);
+  EXPECT_THAT(Microseconds(nested), IsWithin(kTwoPercent, 253.1));
 }
 
 // Scores of features and what they weigh, with one product inside of the other, whose rows come batch by batch; and a narrow result that
@@ -82,9 +83,9 @@ TEST(ProductRulesTest, RowsOfAnInnerProductMayComeBatchByBatch) {
   ExpectSameValues(weighed(2, 24, 16));
   ExpectSameValues(next(2, 24, 16));
   EXPECT_THAT(Groups(weighed(8, 512, 512)), ElementsAre("dot"));
-  EXPECT_NEAR(Microseconds(weighed(8, 512, 512)), 27.1, 2.7);
+  EXPECT_THAT(Microseconds(weighed(8, 512, 512)), IsWithin(kFivePercent, 27.1));
   EXPECT_THAT(Groups(next(8, 512, 512)), ElementsAre("dot"));
-  EXPECT_NEAR(Microseconds(next(8, 512, 512)), 26.3, 4.5);
+  EXPECT_THAT(Microseconds(next(8, 512, 512)), IsWithin(kTwentyPercent, 26.3));
 }
 
 // What is made of a product behind a reshape, with an array that was not reshaped, is made by itself; reductions of what is made with
@@ -107,9 +108,9 @@ TEST(ProductRulesTest, ReshapesEndTheGroupOfAProductUnlessAllIsReduced) {
   ExpectSameValues(program(4, 8, 24, "f32[24]", " broadcast(y), dimensions={2}"));
   EXPECT_THAT(Groups(program(4, 512, 1024, "", "")), ElementsAre("dot", "reduce"));
   const std::string with_rows = program(4, 512, 1024, "f32[4,512]", " broadcast(y), dimensions={0,1}");
-  EXPECT_NEAR(Microseconds(with_rows), 33.8, 1.5);
+  EXPECT_THAT(Microseconds(with_rows), IsWithin(kTwoPercent, 33.8));
   const std::string with_columns = program(4, 512, 1024, "f32[1024]", " broadcast(y), dimensions={2}");
-  EXPECT_NEAR(Microseconds(with_columns), 33.4, 2.6);
+  EXPECT_THAT(Microseconds(with_columns), IsWithin(kTenPercent, 33.4));
 }
 
 TEST(ProductRulesTest, AnArgumentIsCopiedForAProductThatItMeets) {
@@ -122,7 +123,7 @@ TEST(ProductRulesTest, AnArgumentIsCopiedForAProductThatItMeets) {
   };
   ExpectSameValues(program(24, 16));
   EXPECT_THAT(Groups(program(1024, 256)), ElementsAre("copy", "dot", "copy"));
-  EXPECT_NEAR(Microseconds(program(1024, 256)), 78.4, 4);
+  EXPECT_THAT(Microseconds(program(1024, 256)), IsWithin(kTwoPercent, 78.4));
   EXPECT_THAT(Groups(program(256, 512)), ElementsAre("dot"));
 }
 
@@ -136,7 +137,7 @@ TEST(ProductRulesTest, ResultsThatAreMadeOfAProductAreMadeWithIt) {
     ROOT r = (f32[1024,512], f32[1024,512]) tuple(a, b) )";
   ExpectSameValues(program);
   EXPECT_THAT(Groups(program), ElementsAre("dot"));
-  EXPECT_NEAR(Microseconds(program), 22.2, 1.4);
+  EXPECT_THAT(Microseconds(program), IsWithin(kTwoPercent, 22.2));
   // What is needed under another name inside of it too.
   const char* named =
       R"( x = f32[256,1024] parameter(0) g = f32[256,512] parameter(1) v = f32[512,1024] parameter(2)
@@ -159,14 +160,14 @@ TEST(ProductRulesTest, WeightsAreCopiedForColumnsOfSingleStepsThatAreCut) {
     return absl::StrCat(Product(absl::StrCat(sequences, ",", steps, ","), 1024, 2048, "bf16"),
                         " ROOT r = bf16[", sequences, ",", steps, ",16,128] reshape(d)");
   };
-  EXPECT_NEAR(Microseconds(program(8, 1)), 62.9, 3);
-  EXPECT_NEAR(Microseconds(program(8, 4)), 17.4, 1.2);
-  EXPECT_NEAR(Microseconds(program(1, 1)), 32.3, 1.5);
+  EXPECT_THAT(Microseconds(program(8, 1)), IsWithin(kTwoPercent, 62.9));
+  EXPECT_THAT(Microseconds(program(8, 4)), IsWithin(kTenPercent, 17.4));
+  EXPECT_THAT(Microseconds(program(1, 1)), IsWithin(kTwoPercent, 32.3));
   // Somebody else reads it uncut.
   const std::string both = absl::StrCat(
       Product("8,1,", 1024, 2048, "bf16"),
       " h = bf16[8,1,16,128] reshape(d) ROOT r = (bf16[8,1,2048], bf16[8,1,16,128]) tuple(d, h)");
-  EXPECT_NEAR(Microseconds(both), 16, 2);
+  EXPECT_THAT(Microseconds(both), IsWithin(kTenPercent, 16));
 }
 
 TEST(ProductRulesTest, RowsOfSeveralDimensionsAreTheLastThatFillsTiles) {
@@ -174,10 +175,10 @@ TEST(ProductRulesTest, RowsOfSeveralDimensionsAreTheLastThatFillsTiles) {
     return Product(absl::StrCat(images, ",", places, ","), contracted, columns);
   };
   EXPECT_THAT(Groups(program(64, 16, 128, 256)), ElementsAre("dot"));
-  EXPECT_NEAR(Microseconds(program(64, 16, 128, 256)), 6.0, 0.5);
+  EXPECT_THAT(Microseconds(program(64, 16, 128, 256)), IsWithin(kFivePercent, 6.0));
   // Images fill the units; places do not fill tiles, but then the result lies so too.
   EXPECT_THAT(Groups(program(128, 16, 128, 128)), ElementsAre("dot", "copy"));
-  EXPECT_NEAR(Microseconds(program(128, 16, 128, 128)), 12.7, 0.6);
+  EXPECT_THAT(Microseconds(program(128, 16, 128, 128)), IsWithin(kTwoPercent, 12.7));
   EXPECT_THAT(Groups(program(64, 12, 128, 256)), ElementsAre("dot"));
 }
 
@@ -191,17 +192,17 @@ TEST(ProductRulesTest, WhatAProductReadsInOtherRowsIsWritten) {
   ExpectSameValues(program(9, 8, 16));
   EXPECT_THAT(Groups(program(64, 16, 128)), ElementsAre("dot"));
   EXPECT_THAT(Groups(program(128, 16, 128)), ElementsAre("loop", "dot", "copy"));
-  EXPECT_NEAR(Microseconds(program(128, 16, 128)), 21.1, 1.1);
+  EXPECT_THAT(Microseconds(program(128, 16, 128)), IsWithin(kTwoPercent, 21.1));
 }
 
 TEST(ProductRulesTest, AProductThatIsReducedTakesAsLongAsOneThatIsWritten) {
   const std::string product = Product("4096,", 64, 1024);
-  EXPECT_NEAR(Microseconds(product), 48.9, 2);
-  EXPECT_NEAR(
+  EXPECT_THAT(Microseconds(product), IsWithin(kTwoPercent, 48.9));
+  EXPECT_THAT(
       Microseconds(absl::StrCat(
           product,
           " zero = f32[] constant(0) ROOT s = f32[4096] reduce(d, zero), dimensions={1}, to_apply=sum")),
-      49, 3);
+      IsWithin(kTwoPercent, 49));
 }
 
 TEST(ProductRulesTest, VectorWorkIsHiddenBehindAProductUntilItAndItsSumsTakeLonger) {
@@ -220,22 +221,22 @@ TEST(ProductRulesTest, VectorWorkIsHiddenBehindAProductUntilItAndItsSumsTakeLong
     }
     return text;
   };
-  EXPECT_NEAR(Microseconds(program(1)), 83.3, 4.5);
-  EXPECT_NEAR(Microseconds(program(4)), 83.3, 4.5);
-  EXPECT_NEAR(Microseconds(program(16)), 111, 9);
-  EXPECT_NEAR(Microseconds(program(32)), 161.1, 11);
+  EXPECT_THAT(Microseconds(program(1)), IsWithin(kFivePercent, 83.3));
+  EXPECT_THAT(Microseconds(program(4)), IsWithin(kFivePercent, 83.3));
+  EXPECT_THAT(Microseconds(program(16)), IsWithin(kTenPercent, 111));
+  EXPECT_THAT(Microseconds(program(32)), IsWithin(kFivePercent, 161.1));
 }
 
 TEST(ProductRulesTest, SpreadingOverLanesGoesOnBesideOtherInstructions) {
   // Scores less their largest, as exponentials, times values.
-  EXPECT_NEAR(
+  EXPECT_THAT(
       Microseconds(
           R"( p = bf16[64,256,512] parameter(0) m = bf16[64,256] parameter(1) v = bf16[64,512,64] parameter(2)
     b = bf16[64,256,512] broadcast(m), dimensions={0,1}
     s = bf16[64,256,512] subtract(p, b)
     e = bf16[64,256,512] exponential(s)
     ROOT d = bf16[64,256,64] dot(e, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1} )"),
-      76.6, 7);
+      IsWithin(kTwoPercent, 76.6));
 }
 
 TEST(ProductRulesTest, AVectorForEachOfABatchIsMultipliedAndAddedIfMatricesAreSmall) {

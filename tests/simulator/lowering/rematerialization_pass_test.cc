@@ -55,7 +55,7 @@ TEST(RematerializationPassTest, ValuesThatLieIdleAtThePeakAreMadeAgain) {
                        RematerializationPass(before.All() - (1 << 20), 0, Tiling()).Run(&module));
   EXPECT_TRUE(changed);
   EXPECT_EQ(Count(*module, Opcode::kDot), dots + 1);
-  EXPECT_LT(ComputeMemoryNeeds(*module).temporary, before.temporary);
+  EXPECT_LE(ComputeMemoryNeeds(*module).All(), before.All() - (1 << 20));
 }
 
 TEST(RematerializationPassTest, ProgramsThatFitStayAsTheyAre) {
@@ -74,20 +74,27 @@ TEST(RematerializationPassTest, ProgramsThatNeverFitEnd) {
   ASSERT_OK(RematerializationPass(1, 0, Tiling()).Run(&module).status());
   ASSERT_OK(RematerializationPass(1, 0, Tiling()).Run(&module).status());
   EXPECT_OK(VerifyModule(*module));
-  EXPECT_LE(ComputeMemoryNeeds(*module).All(), before);
+  EXPECT_LT(ComputeMemoryNeeds(*module).All(), before);
   EXPECT_LE(module->entry()->size(), 2 * instructions);
 }
 
 TEST(RematerializationPassTest, WhatOthersWaitForStaysWhereItIs) {
-  const std::string text = absl::StrReplaceAll(
+  const std::string waits = absl::StrReplaceAll(
       kIdle,
       {{"rhs_contracting_dims={0}\n  s =", "rhs_contracting_dims={0}, control-predecessors={h}\n  s ="}});
-  ASSERT_NE(text, kIdle);
-  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(text));
-  ASSERT_OK(RematerializationPass(1, 0, Tiling()).Run(&module).status());
-  EXPECT_OK(VerifyModule(*module));
-  for (const auto& op : module->entry()->instructions())
-    EXPECT_NE(op->name(), absl::StrCat("h", kRematerializedSuffix));
+  ASSERT_NE(waits, kIdle);
+  const auto is_repeated = [](const std::string& text) {
+    auto module = ParseModule(text);
+    EXPECT_OK(module.status());
+    EXPECT_OK(RematerializationPass(1, 0, Tiling()).Run(&*module).status());
+    EXPECT_OK(VerifyModule(**module));
+    for (const auto& op : (*module)->entry()->instructions()) {
+      if (op->name() == absl::StrCat("h", kRematerializedSuffix)) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(is_repeated(kIdle));
+  EXPECT_FALSE(is_repeated(waits));
 }
 
 TEST(RematerializationPassTest, SmallValuesAreLeftAlone) {
@@ -165,7 +172,7 @@ TEST(RematerializationPassTest, ReshapesOfWhatIsMadeAgainAreRepeated) {
                 .Run(&module)
                 .status());
   EXPECT_OK(VerifyModule(*module));
-  EXPECT_GT(Repeated(*module), 0);
+  EXPECT_EQ(Repeated(*module), 3);  // f, h0 and h.
   ASSERT_OK_AND_ASSIGN(const Literal actual, RunSingle(*module, arguments));
   EXPECT_TRUE(actual == expected);
 }
@@ -221,7 +228,7 @@ TEST(RematerializationPassTest, OrdersWithMoreAliveAreNotTaken) {
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ParseModule(text));
   const MemoryNeeds needs = ComputeMemoryNeeds(*module);
   ASSERT_OK(RematerializationPass(needs.All() - (8 << 20), 0, Tiling()).Run(&module).status());
-  EXPECT_LT(ComputeMemoryNeeds(*module).temporary, needs.temporary);
+  EXPECT_LE(ComputeMemoryNeeds(*module).All(), needs.All() - (8 << 20));
 }
 
 // d reads a, the longest way; b and c are read by none but the result.

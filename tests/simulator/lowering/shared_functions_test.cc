@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "hlo/io/hlo_text.h"
 #include "tests/simulator/lowering/lowered_programs.h"
+#include "tests/tolerances.h"
 
 namespace toroid {
 namespace {
@@ -52,7 +53,7 @@ TEST(SharedFunctionsTest, LargeFunctionsThatAreCalledTwiceAreNotSimplifiedWithTh
   } cases[] = {{1, 19, 48.5}, {1, 38, 48.6}, {2, 19, 97.2}, {5, 18, 242.9}, {2, 20, 566.2}};
   for (const auto& c : cases) {
     ASSERT_OK_AND_ASSIGN(const auto module, ParseModule(Program(c.calls, c.instructions)));
-    EXPECT_NEAR(MicrosecondsOf(*Lowered(*module)) / c.microseconds, 1, 0.1)
+    EXPECT_THAT(MicrosecondsOf(*Lowered(*module)), IsWithin(kFivePercent, c.microseconds))
         << c.calls << " calls of " << c.instructions;
   }
 }

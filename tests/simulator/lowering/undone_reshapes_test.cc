@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/simulator/lowering/lowered_programs.h"
+#include "tests/tolerances.h"
 
 namespace toroid {
 namespace {
@@ -46,14 +47,14 @@ TEST(UndoneReshapesTest, WeightsScaledInBlocksAreARightOperandAsTheyLie) {
   ExpectSameValues(AsRight(8, 24, 16, 6, false));
   ExpectSameValues(AsRight(5, 32, 12, 8, false));
   EXPECT_THAT(Groups(AsRight(160, 4096, 4096, 128, true)), ElementsAre("dot"));
-  EXPECT_NEAR(Microseconds(AsRight(160, 4096, 4096, 128, true)), 100.8, 2);
-  EXPECT_NEAR(Microseconds(AsRight(1024, 4096, 4096, 128, true)), 596.2, 6);
+  EXPECT_THAT(Microseconds(AsRight(160, 4096, 4096, 128, true)), IsWithin(kTwoPercent, 100.8));
+  EXPECT_THAT(Microseconds(AsRight(1024, 4096, 4096, 128, true)), IsWithin(kTwoPercent, 596.2));
 }
 
 TEST(UndoneReshapesTest, ALeftOperandThatIsScaledInBlocksIsWritten) {
   ExpectSameValues(AsLeft(24, 16, 8, 6, false));
   EXPECT_THAT(Groups(AsLeft(4096, 4096, 512, 128, true)), UnorderedElementsAre("loop", "dot"));
-  EXPECT_NEAR(Microseconds(AsLeft(4096, 4096, 512, 128, true)), 584.9, 9);
+  EXPECT_THAT(Microseconds(AsLeft(4096, 4096, 512, 128, true)), IsWithin(kTwoPercent, 584.9));
 }
 
 // x, a function of it in other sizes, back.

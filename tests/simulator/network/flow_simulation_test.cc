@@ -9,11 +9,12 @@
 #include "simulator/network/symmetry.h"
 #include "tests/simulator/network/slices.h"
 #include "tests/status_matchers.h"
+#include "tests/tolerances.h"
 
 namespace toroid {
 namespace {
 
-using ::testing::DoubleNear;
+using ::testing::DoubleEq;
 using ::testing::ElementsAre;
 
 // Rates by the definition: all rise by the smallest step that fills a resource, until each transfer is held by one.
@@ -103,8 +104,7 @@ TEST(FlowSimulationTest, OppositeFlowsDoNotMeet) {
 TEST(FlowSimulationTest, AHotSpotSharesItsLastLink) {
   ASSERT_OK_AND_ASSIGN(const Topology line, Topology::Create(PlainNetwork(), Slice({4}), 1));
   const FlowResult result = SimulateFlows(Messages(line, {{0, 3}, {1, 3}, {2, 3}}, {100, 100, 100}));
-  EXPECT_THAT(result.finish_seconds,
-              ElementsAre(DoubleNear(3, 1e-9), DoubleNear(3, 1e-9), DoubleNear(3, 1e-9)));
+  EXPECT_THAT(result.finish_seconds, ElementsAre(DoubleEq(3), DoubleEq(3), DoubleEq(3)));
 }
 
 TEST(FlowSimulationTest, WhatOneFlowCannotUseAnotherGets) {
@@ -113,8 +113,7 @@ TEST(FlowSimulationTest, WhatOneFlowCannotUseAnotherGets) {
   problem.AddTransfer(100, 1, {{a, 1}});
   problem.AddTransfer(100, 1, {{a, 1}, {b, 1}});
   EXPECT_THAT(MaxMinRates(problem, {true, true}), ElementsAre(6, 4));
-  EXPECT_THAT(SimulateFlows(problem).finish_seconds,
-              ElementsAre(DoubleNear(100 / 6.0, 1e-9), DoubleNear(25, 1e-9)));
+  EXPECT_THAT(SimulateFlows(problem).finish_seconds, ElementsAre(DoubleEq(100 / 6.0), DoubleEq(25)));
 }
 
 TEST(FlowSimulationTest, AFlowThatEndsLeavesItsShareToOthers) {
@@ -122,7 +121,7 @@ TEST(FlowSimulationTest, AFlowThatEndsLeavesItsShareToOthers) {
   const int32_t a = problem.AddResource(10);
   problem.AddTransfer(50, 1, {{a, 1}});
   problem.AddTransfer(150, 1, {{a, 1}});
-  EXPECT_THAT(SimulateFlows(problem).finish_seconds, ElementsAre(DoubleNear(10, 1e-9), DoubleNear(20, 1e-9)));
+  EXPECT_THAT(SimulateFlows(problem).finish_seconds, ElementsAre(DoubleEq(10), DoubleEq(20)));
 }
 
 TEST(FlowSimulationTest, NothingToSendAndNoResourceTakeNoTime) {
@@ -174,9 +173,9 @@ TEST(FlowSimulationTest, RandomMessagesAgreeWithTheSlowSolver) {
     const std::vector<double> rates = MaxMinRates(problem, all), slow = SlowRates(problem, all);
     for (int64_t t = 0; t < problem.transfers(); ++t) {
       if (problem.shares(t).empty()) continue;
-      EXPECT_NEAR(rates[t], slow[t], 1e-6 * slow[t]);
+      EXPECT_THAT(rates[t], IsWithin(kRounding, slow[t]));
     }
-    EXPECT_NEAR(SimulateFlows(problem).seconds, SlowSeconds(problem), 1e-6 * SlowSeconds(problem));
+    EXPECT_THAT(SimulateFlows(problem).seconds, IsWithin(kRounding, SlowSeconds(problem)));
   }
 }
 
@@ -194,9 +193,9 @@ TEST(FlowSimulationTest, NoLinkIsAboveItsRateAndAllBytesArrive) {
       }
     }
     for (int64_t r = 0; r < problem.resources(); ++r) {
-      EXPECT_LE(load[r], problem.capacity(r) * (1 + 1e-9));
+      EXPECT_PRED_FORMAT2(::testing::DoubleLE, load[r], problem.capacity(r));
       EXPECT_DOUBLE_EQ(result.resource_bytes[r], bytes[r]);
-      EXPECT_LE(bytes[r], problem.capacity(r) * result.seconds * (1 + 1e-9));
+      EXPECT_PRED_FORMAT2(::testing::DoubleLE, bytes[r], problem.capacity(r) * result.seconds);
     }
   }
 }
@@ -221,7 +220,7 @@ TEST(FlowSimulationTest, ManyDifferentTransfersEndInAFewThousandEvents) {
     problem.AddTransfer(1000 + i, 1, {{a, 1}});
     bytes += 1000 + i;
   }
-  EXPECT_NEAR(SimulateFlows(problem).seconds, bytes / 1e6, 1e-2 * bytes / 1e6);
+  EXPECT_THAT(SimulateFlows(problem).seconds, IsWithin(kTwoPercent, bytes / 1e6));
 }
 
 }  // namespace
