@@ -34,7 +34,7 @@ APART = {(a, b) for a in ('partitioner', 'runtime', 'simulator') for b in ('part
 # folder. Folders that stand on one line use each other.
 FLOORS = {
     'hlo': ['base', 'proto', '', 'ir', 'ops', 'builder', 'io', 'analysis', 'cost', 'passes', 'gradient', 'command'],
-    'partitioner': ['spmd', 'reshard', 'ops', 'assign', 'propagation', 'prepare', 'provenance', 'report', 'rewrite',
+    'partitioner': ['spmd', 'reshard', 'ops', 'assign', 'propagation', 'prepare', 'provenance', 'plan', 'report', 'rewrite',
                     'search', 'stages', 'command'],
     'runtime': ['loops', 'transport', 'mesh', 'plan', 'dynamic', 'kernels', 'kernels/linear_algebra', 'collectives',
                 'engine', 'numerics', 'partitioned', 'arguments', 'check', 'command'],

@@ -63,6 +63,8 @@ int main(int argc, char** argv) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--annotations", command.annotations, "File of NAME=SHARDING lines, # begins a comment");
+  app.add_option("--plan", command.plan,
+                 "Partition by the plan in this file, as --explain=plan prints it, instead of choosing one");
   app.add_flag("--replicate_outputs", command.options.replicate_outputs,
                "Replicate all results on every device");
   app.add_option("--stats", command.stats,
@@ -71,8 +73,9 @@ int main(int argc, char** argv) {
       app.add_flag(
              "--explain{grouped}", explain,
              "Print which instruction and source line needs each collective; rows that differ by a layer's "
-             "number alone are one, with --explain=full none are; also for modules partitioned already")
-          ->check(CLI::IsMember({"grouped", "full"}));
+             "number alone are one, with --explain=full none are; also for modules partitioned already. "
+             "--explain=plan prints the plan instead: how each array is cut and each op computed")
+          ->check(CLI::IsMember({"grouped", "full", "plan"}));
   std::string machine;
   app.add_option(
       "--machine", machine,
@@ -92,7 +95,9 @@ int main(int argc, char** argv) {
   return toroid::RunCommand(app, argc, argv, [&]() -> absl::Status {
     if (!format.empty()) command.format = formats.at(format);
     if (*explain_option) {
-      command.explain = explain == "full" ? toroid::Explain::kFull : toroid::Explain::kGrouped;
+      command.explain = explain == "full"   ? toroid::Explain::kFull
+                        : explain == "plan" ? toroid::Explain::kPlan
+                                            : toroid::Explain::kGrouped;
     }
     if (check) {
       command.check = [&](toroid::HloFile& file, const toroid::PartitionOnce& partition) {

@@ -83,7 +83,14 @@ absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Mod
         "a dump of XLA the file with before_optimizations in its name; --explain without -o reports on this one");
   }
   PartitionOptions options = command.options;
-  ASSIGN_OR_RETURN(options.cost, FasterCost(command, module, input));
+  options.states_plan = command.explain == Explain::kPlan;
+  if (!command.plan.empty()) {
+    ASSIGN_OR_RETURN(options.plan, ReadInput(command.plan));
+    if (options.plan.empty())
+      return absl::InvalidArgumentError(absl::StrCat(command.plan, ": the plan is empty"));
+  } else {
+    ASSIGN_OR_RETURN(options.cost, FasterCost(command, module, input));
+  }
   options.after_phase = input.looking.after_pass;
   options.verify = input.looking.verify;
   return PartitionModule(module, options, input.given);
@@ -103,6 +110,10 @@ absl::StatusOr<GivenShardings> GiveShardings(const PartitionCommand& command, Hl
 void PrintExplanation(const PartitionCommand& command, const Partitioned& partitioned,
                       const PredictedTimes* times) {
   if (command.explain == Explain::kNothing) return;
+  if (command.explain == Explain::kPlan) {
+    std::fputs(partitioned.plan.c_str(), stdout);
+    return;
+  }
   ExplainOptions options;
   options.times = times;
   options.full = command.explain == Explain::kFull;

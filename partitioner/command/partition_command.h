@@ -15,8 +15,8 @@
 namespace toroid {
 
 // The output of --explain. kGrouped: rows that differ only by numbers are one; kFull: a row for every
-// collective.
-enum class Explain { kNothing, kGrouped, kFull };
+// collective; kPlan: the plan (../plan/plan_text.h).
+enum class Explain { kNothing, kGrouped, kFull, kPlan };
 
 // Returns the program of one partition of `module`, for `num_partitions` devices (0: as the module says). The
 // command owns the result.
@@ -38,6 +38,7 @@ struct PartitionCommand {
   std::string output;  // Empty: write no module.
   std::optional<Format> format;
   std::vector<std::string> shardings;  // NAME=SHARDING
+  std::string plan;                    // A file with the plan to partition by; empty: none.
   std::string annotations;             // A file of such lines; empty: none.
   std::string stats;                   // The file for the statistics, "-" for standard output; empty: none.
   Explain explain = Explain::kNothing;

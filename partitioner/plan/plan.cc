@@ -14,7 +14,10 @@ namespace {
 class Checker {
  public:
   Checker(const PreparedProgram& program, const Plan& plan)
-      : plan_(plan), graph_(*program.graph), annotations_(program.annotations), names_(TensorNames(program)) {}
+      : plan_(plan),
+        graph_(*program.graph),
+        annotations_(program.annotations),
+        names_(TensorNames(program)) {}
 
   absl::Status Run() {
     for (int t = 0; t < graph_.num_tensors(); ++t) {
@@ -49,9 +52,11 @@ class Checker {
     }
     AxisSet used = annotations_.manual[t];
     for (const AxisList& dim : sharding.dims) {
-      if (!Use(dim, &used)) return Error(t, "an axis cuts it twice, or belongs to the manual region it is in");
+      if (!Use(dim, &used))
+        return Error(t, "an axis cuts it twice, or belongs to the manual region it is in");
     }
-    if (sharding.DimAxes() != 0 && !IsCuttable(shape)) return Error(t, "cannot be cut: its size is not fixed");
+    if (sharding.DimAxes() != 0 && !IsCuttable(shape))
+      return Error(t, "cannot be cut: its size is not fixed");
     const auto& annotation = annotations_.tensor[t];
     const AxisSet stated = annotation ? annotation->sharding.partial : 0;
     if (sharding.partial != stated) {
@@ -70,7 +75,8 @@ class Checker {
       const AxisList& stated = annotation->sharding.dims[d];
       const bool closed = (annotation->closed >> d & 1) != 0;
       if (closed ? planned.dims[d] == stated : stated.IsPrefixOf(planned.dims[d])) continue;
-      return Error(t, absl::StrCat("the module states how dimension ", d, " is cut; change the module instead"));
+      return Error(t,
+                   absl::StrCat("the module states how dimension ", d, " is cut; change the module instead"));
     }
     return absl::OkStatus();
   }
@@ -81,7 +87,8 @@ class Checker {
     const int t = op.results.empty() ? op.operands[0] : op.results[0];
     const std::string name = op.instruction->Path();
     if (factor_axes.size() != rule.factors.size()) {
-      return Error(t, absl::StrCat(name, " has ", rule.factors.size(), " factors, the plan cuts ", factor_axes.size()));
+      return Error(t, absl::StrCat(name, " has ", rule.factors.size(), " factors, the plan cuts ",
+                                   factor_axes.size()));
     }
     AxisSet used = decision.passed_on.axes();
     for (const int operand : op.operands) used |= annotations_.manual[operand];
@@ -90,10 +97,12 @@ class Checker {
       const AxisList& axes = factor_axes[f];
       if (axes.empty()) continue;
       if (!Use(axes, &used)) {
-        return Error(t, absl::StrCat("an axis cuts two factors of ", name, ", or one that it passes on partial"));
+        return Error(
+            t, absl::StrCat("an axis cuts two factors of ", name, ", or one that it passes on partial"));
       }
       if (!MayCut(*op.instruction, rule, static_cast<int>(f), axes)) {
-        return Error(t, absl::StrCat(name, " cannot be cut in factor ", f, ", of ", rule.factors[f].size, ", as the plan says"));
+        return Error(t, absl::StrCat(name, " cannot be cut in factor ", f, ", of ", rule.factors[f].size,
+                                     ", as the plan says"));
       }
     }
     if (!IsExpressible(annotations_.mesh, rule, factor_axes)) {
@@ -160,10 +169,13 @@ std::vector<std::string> TensorNames(const PreparedProgram& program) {
       }
     }
   }
-  for (size_t i = 0; i < graph.outputs().size(); ++i) names[graph.outputs()[i]] = absl::StrCat("output{", i, "}");
+  for (size_t i = 0; i < graph.outputs().size(); ++i)
+    names[graph.outputs()[i]] = absl::StrCat("output{", i, "}");
   return names;
 }
 
-absl::Status CheckPlan(const PreparedProgram& program, const Plan& plan) { return Checker(program, plan).Run(); }
+absl::Status CheckPlan(const PreparedProgram& program, const Plan& plan) {
+  return Checker(program, plan).Run();
+}
 
 }  // namespace toroid

@@ -20,7 +20,8 @@ namespace {
 
 constexpr absl::string_view kForm = "# form: ";
 constexpr absl::string_view kEarly = "early ";
-constexpr ProgramForm kForms[] = {ProgramForm::kAsGiven, ProgramForm::kUnmergedDims, ProgramForm::kLateReversals};
+constexpr ProgramForm kForms[] = {ProgramForm::kAsGiven, ProgramForm::kUnmergedDims,
+                                  ProgramForm::kLateReversals};
 constexpr const char* kHeader[] = {"value", "shape", "sharding", "factors", "cut", "takes partial"};
 constexpr size_t kColumns = std::size(kHeader);
 
@@ -30,7 +31,8 @@ absl::string_view FormText(ProgramForm form) {
 
 // "8, 16, 32".
 std::string FactorSizes(const ShardingRule& rule) {
-  return absl::StrJoin(rule.factors, ", ", [](std::string* out, const Factor& f) { absl::StrAppend(out, f.size); });
+  return absl::StrJoin(rule.factors, ", ",
+                       [](std::string* out, const Factor& f) { absl::StrAppend(out, f.size); });
 }
 
 // By tensor: the number of the op whose first result it is; -1 for others. Edges are no ops.
@@ -95,7 +97,8 @@ class Reader {
       RETURN_IF_ERROR(Annotate(ReadRow(line), absl::StrCat("line ", number)));
     }
     for (int t = 0; t < graph_.num_tensors(); ++t) {
-      if (!seen_[t]) return absl::InvalidArgumentError(absl::StrCat("the plan has no row for ", tensor_names_[t]));
+      if (!seen_[t])
+        return absl::InvalidArgumentError(absl::StrCat("the plan has no row for ", tensor_names_[t]));
     }
     RETURN_IF_ERROR(CheckPlan(program_, plan_));
     return std::move(plan_);
@@ -116,8 +119,9 @@ class Reader {
     const std::vector<std::string> cells = Cells(line);
     if (!cells.empty() && cells[0] == kHeader[0]) return absl::OkStatus();
     if (cells.size() != kColumns) {
-      return absl::InvalidArgumentError(absl::StrCat("has ", cells.size(), " columns, two blanks apart; a plan has ",
-                                                     kColumns, ": ", absl::StrJoin(kHeader, ", ")));
+      return absl::InvalidArgumentError(absl::StrCat("has ", cells.size(),
+                                                     " columns, two blanks apart; a plan has ", kColumns,
+                                                     ": ", absl::StrJoin(kHeader, ", ")));
     }
     absl::string_view name = cells[0];
     const bool early = absl::ConsumePrefix(&name, kEarly);
@@ -128,7 +132,8 @@ class Reader {
     const int t = tensor->second;
     const Shape& shape = graph_.shape(t);
     if (cells[1] != shape.ToString(/*with_layout=*/false)) {
-      return absl::InvalidArgumentError(absl::StrCat(name, " is ", shape.ToString(/*with_layout=*/false), ", not ", cells[1]));
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, " is ", shape.ToString(/*with_layout=*/false), ", not ", cells[1]));
     }
     ASSIGN_OR_RETURN(Sharding sharding, shardings_.Read(cells[2], shape.rank()));
     sharding.manual = program_.annotations.manual[t];
@@ -222,10 +227,12 @@ absl::StatusOr<ProgramForm> FormOfPlan(absl::string_view text) {
     }
     return absl::InvalidArgumentError(absl::StrCat("the plan is for a form that is not known: ", line));
   }
-  return absl::InvalidArgumentError(absl::StrCat("no plan: there is no line \"", kForm, FormText(ProgramForm::kAsGiven), "\""));
+  return absl::InvalidArgumentError(
+      absl::StrCat("no plan: there is no line \"", kForm, FormText(ProgramForm::kAsGiven), "\""));
 }
 
-absl::StatusOr<Plan> ReadPlan(absl::string_view text, const PreparedProgram& program, const ProgramNames& names) {
+absl::StatusOr<Plan> ReadPlan(absl::string_view text, const PreparedProgram& program,
+                              const ProgramNames& names) {
   ASSIGN_OR_RETURN(const ProgramForm form, FormOfPlan(text));
   ASSIGN_OR_RETURN(Plan plan, Reader(program, names).Read(text));
   plan.form = form;

@@ -41,8 +41,10 @@ absl::StatusOr<AxisList> ShardingReader::TakeAxes(absl::string_view* text) const
     const std::string name(inside.substr(0, comma));
     inside.remove_prefix(std::min(comma + 2, inside.size()));
     const auto found = axes_of_.find(name);
-    if (found == axes_of_.end()) return absl::InvalidArgumentError(absl::StrCat("the program has no axis ", name));
-    if ((used & found->second.Set()) != 0) return absl::InvalidArgumentError(absl::StrCat("uses axis ", name, " twice"));
+    if (found == axes_of_.end())
+      return absl::InvalidArgumentError(absl::StrCat("the program has no axis ", name));
+    if ((used & found->second.Set()) != 0)
+      return absl::InvalidArgumentError(absl::StrCat("uses axis ", name, " twice"));
     used |= found->second.Set();
     axes.Append(found->second);
   }

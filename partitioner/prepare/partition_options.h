@@ -53,6 +53,10 @@ struct PartitionOptions {
   // The passes to run over the program of one partition, in order, by their names in LocalPasses()
   // (../stages/local_passes.h).
   std::vector<std::string> passes = DefaultPasses();
+  // A plan (partitioner/plan/plan_text.h) to partition by: nothing is propagated or searched. Empty: none.
+  std::string plan;
+  // Whether Partitioned::plan is wanted.
+  bool states_plan = false;
   // Called with the name of a phase or pass and the module after it.
   std::function<absl::Status(absl::string_view phase, const Module& module)> after_phase;
   // Whether the verifier runs after each phase and pass; its error names the phase or pass.

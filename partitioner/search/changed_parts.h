@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "partitioner/propagation/flow_graph.h"
 #include "partitioner/plan/op_decision.h"
+#include "partitioner/propagation/flow_graph.h"
 
 namespace toroid {
 

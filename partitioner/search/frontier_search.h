@@ -22,8 +22,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "partitioner/prepare/prepared_program.h"
 #include "partitioner/plan/op_decision.h"
+#include "partitioner/prepare/prepared_program.h"
 #include "partitioner/search/op_choices.h"
 
 namespace toroid {

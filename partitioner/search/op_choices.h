@@ -10,8 +10,8 @@
 
 #include <vector>
 
-#include "partitioner/prepare/prepared_program.h"
 #include "partitioner/plan/op_decision.h"
+#include "partitioner/prepare/prepared_program.h"
 
 namespace toroid {
 

@@ -1,9 +1,8 @@
 #include "partitioner/search/step_costs.h"
 
-#include "partitioner/plan/passed_on.h"
-
 #include <algorithm>
 
+#include "partitioner/plan/passed_on.h"
 #include "partitioner/propagation/free_values.h"
 
 namespace toroid {

@@ -62,6 +62,17 @@ std::vector<bool> AtBoundary(const PreparedProgram& program) {
   return at_boundary;
 }
 
+void FixBoundary(const ShardingPlan& plan, PreparedProgram* program) {
+  for (const int t : BoundaryTensors(*program->flat, *program->graph)) {
+    std::optional<Annotation>& annotation = program->annotations.tensor[t];
+    if (annotation && annotation->foreign) continue;
+    Annotation fixed;
+    fixed.sharding = plan[t];
+    fixed.closed = ~uint64_t{0};
+    annotation = std::move(fixed);
+  }
+}
+
 absl::StatusOr<Candidate> RewriteUnder(const PreparedProgram& program, const PartitionOptions& options,
                                        ShardingPlan plan, const AssignmentPolicy& policy,
                                        const DecidedOps* decided) {

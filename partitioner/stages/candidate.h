@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "partitioner/assign/assignment_policy.h"
-#include "partitioner/prepare/prepared_program.h"
 #include "partitioner/plan/op_decision.h"
+#include "partitioner/prepare/prepared_program.h"
 #include "partitioner/stages/partitioned.h"
 
 namespace toroid {
@@ -24,6 +24,10 @@ struct Candidate {
 std::vector<int> BoundaryTensors(const Module& module, const FlowGraph& graph);
 // By tensor: whether it is one of BoundaryTensors.
 std::vector<bool> AtBoundary(const PreparedProgram& program);
+
+// Parameters and outputs keep the shardings of `plan` from now on. Otherwise a search would save bytes by leaving
+// outputs in shardings that the caller has to reshard.
+void FixBoundary(const ShardingPlan& plan, PreparedProgram* program);
 
 // True if the caller of the partitioner observes or verifies the program between phases.
 bool IsLookedAt(const PartitionOptions& options);

@@ -18,6 +18,7 @@ struct Partitioned {
   int64_t num_partitions = 1;
   std::vector<FullReplication> full_replications;
   std::string made_up_axes;        // Mesh axes that causes name if the module names none: "a4, b2".
+  std::string plan;                // As text (plan_text.h), if PartitionOptions::states_plan.
   std::vector<PassReport> passes;  // The passes before propagation and after rewriting, in order.
   double propagate_seconds = 0;
   double partition_seconds = 0;

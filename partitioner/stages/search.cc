@@ -80,19 +80,6 @@ class Judge {
   bool improved_ = false;
 };
 
-// Parameters and outputs keep the shardings of the first plan. Otherwise a search would save bytes by leaving
-// outputs in shardings that the caller has to reshard.
-void FixBoundary(const ShardingPlan& plan, PreparedProgram* program) {
-  for (const int t : BoundaryTensors(*program->flat, *program->graph)) {
-    std::optional<Annotation>& annotation = program->annotations.tensor[t];
-    if (annotation && annotation->foreign) continue;
-    Annotation fixed;
-    fixed.sharding = plan[t];
-    fixed.closed = ~uint64_t{0};
-    annotation = std::move(fixed);
-  }
-}
-
 }  // namespace
 
 absl::Status SearchCandidates(const PartitionOptions& options, PreparedProgram* program, Candidate* best) {

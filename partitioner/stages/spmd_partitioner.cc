@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
+#include "partitioner/plan/plan_text.h"
 #include "partitioner/report/statistics.h"
 #include "partitioner/stages/candidate.h"
 #include "partitioner/stages/forms_to_try.h"
@@ -162,10 +163,36 @@ absl::StatusOr<Found> FindBest(std::unique_ptr<PreparedProgram> program, const P
   return found;
 }
 
+ProgramNames NamesOf(const PreparedProgram& program) {
+  return ProgramNames(*program.flat, *program.graph, program.annotations, program.relabeled);
+}
+
+// Writes the program of `options.plan`.
+absl::StatusOr<Partitioned> PartitionByPlan(const Module& module, const PartitionOptions& options,
+                                            const GivenShardings& given) {
+  const Stopwatch start;
+  ASSIGN_OR_RETURN(const ProgramForm form, FormOfPlan(options.plan));
+  ASSIGN_OR_RETURN(const std::unique_ptr<PreparedProgram> program,
+                   PrepareProgram(module, options, given, form));
+  ASSIGN_OR_RETURN(const Plan plan, ReadPlan(options.plan, *program, NamesOf(*program)));
+  FixBoundary(plan.shardings, program.get());
+  program->annotations.early.insert(plan.early.begin(), plan.early.end());
+  const double propagate_seconds = start.Seconds();
+  const DecidedOps decisions = DecisionsOf(*program, plan);
+  ASSIGN_OR_RETURN(Candidate written,
+                   RewriteUnder(*program, options, plan.shardings, PolicyOf(options), &decisions));
+  Partitioned result = std::move(written.partitioned);
+  if (options.states_plan) result.plan = options.plan;
+  result.propagate_seconds = propagate_seconds;
+  result.partition_seconds = start.Seconds() - propagate_seconds - result.optimize_seconds;
+  return result;
+}
+
 }  // namespace
 
 absl::StatusOr<Partitioned> PartitionModule(const Module& module, const PartitionOptions& options,
                                             const GivenShardings& given) {
+  if (!options.plan.empty()) return PartitionByPlan(module, options, given);
   const Stopwatch start;
   PartitionOptions silent = options;
   silent.after_phase = nullptr;
@@ -184,14 +211,22 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
     found.form = form;
   }
   Candidate& best = found.best;
+  std::string result_plan;
   if (IsLookedAt(options)) {
     if (found.form != ProgramForm::kAsGiven) {
       RETURN_IF_ERROR(LookAfter(NameOf(found.form), *found.program->flat, options.Looking()));
     }
     ASSIGN_OR_RETURN(best, RewriteUnder(*found.program, options, best.plan, *best.policy, &best.decided));
   }
+  if (options.states_plan) {
+    // Searches close the annotations of parameters and results; names come from the program as it was.
+    ASSIGN_OR_RETURN(program, PrepareProgram(module, silent, given, found.form));
+    result_plan = PlanText(*program, NamesOf(*program),
+                           MakePlan(*found.program, found.form, best.plan, best.decisions));
+  }
   // Includes the time spent on candidates that were not taken.
   Partitioned result = std::move(best.partitioned);
+  result.plan = std::move(result_plan);
   result.propagate_seconds = propagate_seconds;
   result.partition_seconds = start.Seconds() - propagate_seconds - result.optimize_seconds;
   return result;

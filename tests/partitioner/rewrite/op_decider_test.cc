@@ -1,7 +1,6 @@
 // Which operands an op takes as partial sums, and how it is computed.
-#include "partitioner/plan/op_decision.h"
-
 #include "gmock/gmock.h"
+#include "partitioner/plan/op_decision.h"
 #include "tests/partitioner/rewrite/rewrite_fixture.h"
 
 namespace toroid {
