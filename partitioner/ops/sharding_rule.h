@@ -44,6 +44,8 @@ struct Factor {
   // Such a part, but the leading one of its dimensions: the local program can cut it unevenly, by moving rows. Shardings
   // flow along it where it is cut evenly alone.
   bool by_halo = false;
+  // No sharding flows along it, though it can be cut.
+  bool holds_back = false;
 };
 
 // The factors of one dimension, major first. None: the dimension is never cut where the op runs.

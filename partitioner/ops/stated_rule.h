@@ -4,7 +4,8 @@
 //
 // Factors that pass through cut all their tensors alike, and each device calls the target on its shards. A reduction factor
 // leaves partial sums. Factors that need replication, and permutation factors (what the target would exchange is unknown),
-// are gathered first; sharding flows along them. Blocked factors are neither cut nor propagated along.
+// are gathered first; sharding flows along them. Along factors of blocked propagation none does: where the neighbours cut
+// them, the call is cut alike.
 // The target would see the padding of uneven shards: factors are cut where they divide, over fewer axes if need be.
 // Source: Shardy, OpShardingRuleAttr.
 #ifndef TOROID_PARTITIONER_OPS_STATED_RULE_H_
@@ -20,8 +21,8 @@ namespace toroid {
 // nullopt where the instruction states none, or one that CheckStatedRule refuses.
 std::optional<ShardingRule> StatedShardingRule(const Instruction& instruction);
 
-// Errors: kInvalidArgument for a rule that does not parse, has other tensors, ranks or sizes than the instruction, or more
-// factors than a rule can have.
+// Errors: kInvalidArgument for a rule that does not parse, has other tensors, ranks or sizes than the instruction, more
+// factors than a rule can have, or a reduction factor in a result.
 absl::Status CheckStatedRule(const Instruction& instruction);
 
 }  // namespace toroid
