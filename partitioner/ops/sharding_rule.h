@@ -46,6 +46,8 @@ struct Factor {
   // rows.
   // Shardings flow along it only where they cut it evenly.
   bool by_halo = false;
+  // No sharding flows along it, though it can be cut.
+  bool holds_back = false;
 };
 
 // The factors of one dimension, major first. None: the dimension is never cut where the op runs.

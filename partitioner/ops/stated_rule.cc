@@ -61,11 +61,21 @@ absl::StatusOr<SdyShardingRule> ReadRule(const Instruction& instruction, const s
   AppendArrays(instruction.shape(), &results);
   RETURN_IF_ERROR(CheckTensors(rule.operands, operands, rule, "operands"));
   RETURN_IF_ERROR(CheckTensors(rule.results, results, rule, "results"));
+  for (size_t t = 0; t < results.size(); ++t) {
+    for (int d = 0; d < results[t]->rank(); ++d) {
+      for (const int factor : rule.results[t][d]) {
+        if (!rule.factors[factor].is_reduction) continue;
+        return absl::InvalidArgumentError(
+            absl::StrCat("the sharding rule reduces factor ", rule.factors[factor].name, ", yet dimension ",
+                         d, " of the result ", results[t]->ToString(),
+                         " has it; a factor of both passes through or is in need_replication"));
+      }
+    }
+  }
   return rule;
 }
 
 FactorKind KindOf(const SdyShardingRule::Factor& factor) {
-  if (factor.is_blocked) return FactorKind::kBlocked;
   if (factor.needs_replication || factor.is_permutation) return FactorKind::kNeedsReplication;
   return factor.is_reduction ? FactorKind::kReduction : FactorKind::kPassThrough;
 }
@@ -85,6 +95,7 @@ std::optional<ShardingRule> StatedShardingRule(const Instruction& instruction) {
     const int number = rule.AddFactor(factor.size, KindOf(factor));
     // Cuts the factor only evenly, as it is unknown what the target does with padding.
     rule.factors[number].composite = true;
+    rule.factors[number].holds_back = factor.is_blocked;
   }
   const auto factors = [&](const SdyShardingRule::Tensor& tensor) {
     TensorFactors dims(tensor.size());

@@ -4,9 +4,9 @@
 //
 // A pass-through factor is cut alike in all its tensors, and each device calls the target on its shards. A
 // reduction factor leaves partial sums. Factors that need replication are gathered first, but sharding flows
-// along them. So are permutation factors, since it is unknown what the target would exchange. Blocked factors
-// are neither cut nor propagated along. The target would see the padding of uneven shards, so factors are
-// only cut evenly, over fewer axes if need be.
+// along them. So are permutation factors, since it is unknown what the target would exchange. No sharding flows
+// along blocked factors; where the neighbours of the call cut them alike, the call is cut like them. The target would
+// see the padding of uneven shards, so factors are only cut evenly, over fewer axes if need be.
 // Source: Shardy, OpShardingRuleAttr.
 #ifndef TOROID_PARTITIONER_OPS_STATED_RULE_H_
 #define TOROID_PARTITIONER_OPS_STATED_RULE_H_
@@ -23,7 +23,7 @@ std::optional<ShardingRule> StatedShardingRule(const Instruction& instruction);
 
 // OK if the instruction states no rule, or a valid one.
 // Errors: kInvalidArgument for a rule that does not parse, whose tensors, ranks or sizes differ from the
-//          instruction's, or that has more than 64 factors.
+//          instruction's, that has more than 64 factors, or a reduction factor in a result.
 absl::Status CheckStatedRule(const Instruction& instruction);
 
 }  // namespace toroid

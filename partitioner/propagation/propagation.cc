@@ -16,6 +16,10 @@ namespace {
 // result to operand; then all ops in both directions.
 enum Stage { kMovesOnly, kNoForwardBroadcast, kEverything, kNumStages };
 
+bool Flows(const Factor& factor) {
+  return factor.kind != FactorKind::kBlocked && factor.kind != FactorKind::kExchanged && !factor.holds_back;
+}
+
 class Propagator {
  public:
   Propagator(const FlowGraph& graph, const Annotations& annotations, ReshardPlanner* planner)
@@ -316,8 +320,7 @@ class Propagator {
         if (sharding.dims[d].empty()) continue;
         for (int i = 0; i < tensor[d].size; ++i) {
           const int f = tensor[d].factor[i];
-          if (rule.factors[f].kind == FactorKind::kBlocked || rule.factors[f].kind == FactorKind::kExchanged)
-            continue;
+          if (!Flows(rule.factors[f])) continue;
           const AxisList axes =
               rule.Admissible(mesh_, f, FactorAxes(mesh_, rule, tensor[d], i, sharding.dims[d]));
           if (axes.empty()) continue;

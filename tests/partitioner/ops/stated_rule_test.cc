@@ -61,9 +61,29 @@ TEST(StatedRuleTest, FactorsThatNeedReplicationAreGathered) {
               testing::Not(IsEmpty()));
   EXPECT_THAT(Collectives(Call("([i, j])->([i, j]) {i=32, j=8} permutation={j}", cut_columns), 4),
               testing::Not(IsEmpty()));
-  EXPECT_THAT(Collectives(Call("([i, j])->([i, j]) {i=32, j=8} blocked_propagation={j}", cut_columns), 4),
-              testing::Not(IsEmpty()));
   EXPECT_THAT(Collectives(Call("([i, j])->([i, j]) {i=32, j=8}", cut_columns), 4), IsEmpty());
+}
+
+TEST(StatedRuleTest, BlockedFactorsAreCutWhereBothSidesAreAndHoldShardingsBack) {
+  const auto call = [](const std::string& operand, const std::string& extras) {
+    return absl::StrCat(
+        "ENTRY main { x = f32[32,8] parameter(0)", operand,
+        " y = f32[32,8] custom-call(x), custom_call_target=\"kernel\", "
+        "frontend_attributes={xla.sdy.sharding_rule=\"#sdy.op_sharding_rule<([i, j])->([i, j]) {i=32, j=8} ",
+        extras, ", custom>\"} ROOT z = f32[32,8] tanh(y), sharding={devices=[1,$n]<=[$n]} }");
+  };
+  const std::string cut = ", sharding={devices=[1,$n]<=[$n]}";
+  EXPECT_THAT(Collectives(call(cut, "blocked_propagation={j}"), 4), IsEmpty());
+  EXPECT_THAT(Collectives(call(cut, "need_replication={j} blocked_propagation={j}"), 4),
+              testing::Not(IsEmpty()));
+  // The cut of the result does not reach a parameter of which nothing is said.
+  const auto parameter = [&](const std::string& extras) {
+    const auto partitioned = PartitionModule(*ProgramFor(call("", extras), 4), PartitionOptions());
+    if (!partitioned.ok()) return partitioned.status().ToString();
+    return partitioned->module->entry()->parameter(0)->shape().ToString();
+  };
+  EXPECT_EQ(parameter("blocked_propagation={j}"), "f32[32,8]");
+  EXPECT_EQ(parameter("blocked_propagation={i}"), "f32[32,2]");
 }
 
 TEST(StatedRuleTest, ReductionFactorsLeavePartialSums) {
@@ -98,6 +118,10 @@ TEST(StatedRuleTest, RulesThatDoNotFitTheirCallAreErrors) {
               HasSubstr("the sharding rule has 2 operands, the call 1"));
   EXPECT_THAT(error("([i])->([i, j]) {i=32, j=8}"), HasSubstr("gives one of the operands 1 dimensions"));
   EXPECT_THAT(error("([i, j])->([i, k]) {i=32, j=8}"), HasSubstr("the rule gives factor k no size"));
+  EXPECT_THAT(
+      error("([i, j])->([i, j]) {i=32, j=8} reduction={j}"),
+      HasSubstr(
+          "main/y: the sharding rule reduces factor j, yet dimension 1 of the result f32[32,8] has it; a factor of both passes through or is in need_replication"));
   EXPECT_THAT(error("([i, j])->"), HasSubstr("main/y: sdy attribute, column "));
   EXPECT_THAT(error("([i, z_])->([i, z_]) {i=32, z_=8}"),
               HasSubstr("expected a number behind the factor's _"));
