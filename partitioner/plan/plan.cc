@@ -117,7 +117,7 @@ class Checker {
   bool MayCut(const Instruction& op, const ShardingRule& rule, int f, const AxisList& axes) const {
     const Factor& factor = rule.factors[f];
     const Mesh& mesh = annotations_.mesh;
-    if (!CanCutLocally(op, factor.kind) || mesh.Product(axes) > factor.size) return false;
+    if (!CanCutLocally(op, factor.kind)) return false;
     return rule.Admissible(mesh, f, axes) == axes ||
            (factor.by_halo && UnevenAxes(mesh, rule, f, axes) == axes);
   }
@@ -158,14 +158,18 @@ DecidedOps DecisionsOf(const PreparedProgram& program, const Plan& plan) {
 std::vector<std::string> TensorNames(const PreparedProgram& program) {
   const FlowGraph& graph = *program.graph;
   std::vector<std::string> names(graph.num_tensors());
+  absl::flat_hash_map<std::string, int> times;  // How often a name was given.
   for (const auto& computation : program.flat->computations()) {
     if (!graph.Reached(*computation)) continue;
     for (const auto& instruction : computation->instructions()) {
       const auto leaves = graph.Leaves(*instruction);
       for (size_t i = 0; i < leaves.size(); ++i) {
         if (!names[leaves[i]].empty()) continue;
-        names[leaves[i]] = instruction->Path();
-        if (instruction->shape().IsTuple()) absl::StrAppend(&names[leaves[i]], "{", i, "}");
+        std::string name = instruction->Path();
+        if (instruction->shape().IsTuple()) absl::StrAppend(&name, "{", i, "}");
+        const int before = times[name]++;
+        if (before > 0) absl::StrAppend(&name, "#", before + 1);
+        names[leaves[i]] = std::move(name);
       }
     }
   }

@@ -48,7 +48,7 @@ Plan MakePlan(const PreparedProgram& program, ProgramForm form, ShardingPlan sha
 DecidedOps DecisionsOf(const PreparedProgram& program, const Plan& plan);
 
 // The name of each tensor of the flow graph: "computation/instruction", with {leaf} behind it if the result is a tuple, or
-// "output{leaf}".
+// "output{leaf}"; with #2, #3, .. behind it where instructions have one name.
 std::vector<std::string> TensorNames(const PreparedProgram& program);
 
 // Whether the program can be written under the plan.

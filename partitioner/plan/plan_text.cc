@@ -29,8 +29,9 @@ absl::string_view FormText(ProgramForm form) {
   return form == ProgramForm::kAsGiven ? "as given" : NameOf(form);
 }
 
-// "8, 16, 32".
+// "8, 16, 32"; "none" for an op on scalars.
 std::string FactorSizes(const ShardingRule& rule) {
+  if (rule.factors.empty()) return "none";
   return absl::StrJoin(rule.factors, ", ",
                        [](std::string* out, const Factor& f) { absl::StrAppend(out, f.size); });
 }
@@ -136,7 +137,6 @@ class Reader {
           absl::StrCat(name, " is ", shape.ToString(/*with_layout=*/false), ", not ", cells[1]));
     }
     ASSIGN_OR_RETURN(Sharding sharding, shardings_.Read(cells[2], shape.rank()));
-    sharding.manual = program_.annotations.manual[t];
     if (early) {
       plan_.early[t] = std::move(sharding);
       return absl::OkStatus();
@@ -208,9 +208,8 @@ std::string PlanText(const PreparedProgram& program, const ProgramNames& names, 
     }
     Sharding cut;
     cut.dims.assign(op->assignment.factor_axes.begin(), op->assignment.factor_axes.end());
-    const std::string sizes = FactorSizes(*graph.ops()[maker[t]].rule);
-    rows.back().insert(rows.back().end(),
-                       {sizes.empty() ? "none" : sizes, names.Text(cut), PassedOnText(names, op->passed_on)});
+    rows.back().insert(rows.back().end(), {FactorSizes(*graph.ops()[maker[t]].rule), names.Text(cut),
+                                           PassedOnText(names, op->passed_on)});
   }
   for (const auto& [t, sharding] : plan.early) {
     rows.push_back(value(kEarly, t, sharding));
