@@ -129,10 +129,16 @@ void PrintExplanation(const PartitionCommand& command, const Partitioned& partit
   }
 }
 
-// True if the module is the program of one partition and the command asks only for a report on it.
+bool AsksForPlan(const PartitionCommand& command) {
+  return command.explain == Explain::kPlan || !command.plan.empty();
+}
+
+// True if the module is the program of one partition and the command asks only for a report on it. A plan is made, or taken,
+// only in partitioning.
 bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
-  return command.output.empty() && command.shardings.empty() && command.annotations.empty() &&
-         command.dump_dir.empty() && (command.explain != Explain::kNothing || !command.stats.empty()) &&
+  return !AsksForPlan(command) && command.output.empty() && command.shardings.empty() &&
+         command.annotations.empty() && command.dump_dir.empty() &&
+         (command.explain != Explain::kNothing || !command.stats.empty()) &&
          (IsPartitioned(module) || LooksPartitioned(module));
 }
 
@@ -184,6 +190,10 @@ double PartitionSeconds(const Partitioned& partitioned) {
 absl::StatusOr<Partitioned> PartitionedProgram(const PartitionCommand& command, Input& input) {
   std::unique_ptr<Module>& module = input.file.module;
   if (IsToBeReportedOnly(command, *module)) return AsItIs(std::move(module));
+  if (command.options.num_partitions == 1 && AsksForPlan(command)) {
+    return absl::InvalidArgumentError(
+        "a plan says how several devices share a program; leave out --num_partitions=1");
+  }
   if (command.options.num_partitions != 1) {
     ASSIGN_OR_RETURN(Partitioned partitioned, Partition(command, *module, input));
     return partitioned;

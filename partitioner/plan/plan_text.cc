@@ -95,7 +95,7 @@ class Reader {
       ++number;
       line = absl::StripAsciiWhitespace(line);
       if (line.empty() || line[0] == '#') continue;
-      RETURN_IF_ERROR(Annotate(ReadRow(line), absl::StrCat("line ", number)));
+      RETURN_IF_ERROR(Annotate(ReadRow(line), absl::StrCat("the plan, line ", number)));
     }
     for (int t = 0; t < graph_.num_tensors(); ++t) {
       if (!seen_[t])

@@ -185,6 +185,28 @@ TEST(HloPartitionTest, AMachineAddsTimes) {
   EXPECT_FALSE(ReadInput(TempPath("none.hlo")).ok());
 }
 
+TEST(HloPartitionTest, APlanIsKeptReplayedAndRefusedWhereItDoesNotFit) {
+  const std::string layer = TempFile("planned.hlo", kLayer);
+  const Outcome chosen = RunShell(absl::StrCat(kPartition, layer, " --explain=plan"));
+  ASSERT_EQ(chosen.exit, 0) << chosen.err;
+  const std::string plan = TempFile("layer.plan", chosen.out);
+  const std::string once = TempPath("chosen.hlo"), again = TempPath("replayed.hlo");
+  ASSERT_EQ(RunShell(absl::StrCat(kPartition, layer, " -o ", once)).exit, 0);
+  const Outcome replayed = RunShell(absl::StrCat(kPartition, layer, " --check --plan=", plan, " -o ", again));
+  ASSERT_EQ(replayed.exit, 0) << replayed.err;
+  EXPECT_EQ(PrintModule(*ReadOutput(once)), PrintModule(*ReadOutput(again)));
+
+  ExpectFailure(
+      absl::StrCat(layer, " --plan=", TempFile("cut.plan", chosen.out.substr(0, chosen.out.size() / 2))), 1,
+      "the plan");
+  ExpectFailure(absl::StrCat(layer, " --plan=", TempFile("empty.plan", "")), 1, "the plan is empty");
+  ExpectFailure(absl::StrCat(layer, " --plan=", TempPath("no.plan")), 1, "No such file");
+  ExpectFailure(absl::StrCat(layer, " --num_partitions=1 --explain=plan"), 1, "leave out --num_partitions=1");
+  ExpectFailure(absl::StrCat(layer, " --num_partitions=1 --plan=", plan), 1, "leave out --num_partitions=1");
+  ExpectFailure(absl::StrCat(once, " --explain=plan"), 1, "partitioned already");
+  ExpectFailure(absl::StrCat(once, " --explain --plan=", plan), 1, "partitioned already");
+}
+
 TEST(HloPartitionTest, WhereNothingIsShardedItSaysHowToBegin) {
   const std::string plain = TempFile("plain.hlo", kPlain);
   const Outcome outcome = RunShell(absl::StrCat(kPartition, plain, " --explain"));
