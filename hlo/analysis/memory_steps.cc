@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hlo/analysis/custom_call_targets.h"
+#include "hlo/analysis/work.h"
 #include "hlo/base/math.h"
 
 namespace toroid {
@@ -11,58 +12,35 @@ namespace {
 // A value read by several consumers is made again in each one if it is made of at most this many arrays, by at most this many
 // ops; a value with one consumer may be made of more.
 constexpr size_t kArraysOfRepeated = 8;
-constexpr int kOpsOfRepeated = 64;
+constexpr int64_t kOpsOfRepeated = 64;
 constexpr size_t kArraysOfFused = 64;
 
-bool IsProduct(Opcode opcode) {
-  return opcode == Opcode::kDot || opcode == Opcode::kConvolution || opcode == Opcode::kRaggedDot ||
-         opcode == Opcode::kScaledDot;
+// The table says of most ops whether a consumer can make their elements while it reads. Iotas are free to repeat; pieces that
+// are joined are written first.
+bool IsMadeElementByElement(Opcode opcode) {
+  return IsElementwise(opcode) || opcode == Opcode::kIota ||
+         (HasTrait(opcode, kCheap) && opcode != Opcode::kConcatenate);
 }
 
-// Reads its operands' elements one by one, so that it can make them itself.
+// Reads the operand's elements one by one, so that it can make them itself.
 bool CanMakeOperand(const Instruction& op, int operand) {
   const Opcode opcode = op.opcode();
-  if (IsElementwise(opcode)) return true;
+  if (HasTrait(opcode, kRunsBody)) return false;
+  if (HasTrait(opcode, kInPlace)) return operand > 0;  // The first one is what is updated.
   switch (opcode) {
-    case Opcode::kReduce:
-    case Opcode::kBroadcast:
-    case Opcode::kReshape:
-    case Opcode::kTranspose:
-    case Opcode::kReverse:
     case Opcode::kConcatenate:
-    case Opcode::kSlice:
-    case Opcode::kPad:
-    case Opcode::kDynamicSlice:
+    case Opcode::kReduce:
     case Opcode::kReduceWindow:
-    case Opcode::kDot:
-    case Opcode::kConvolution:
       return true;
-    case Opcode::kDynamicUpdateSlice:
-    case Opcode::kScatter:
-      return operand > 0;
     case Opcode::kGather:
       return operand == 1;
     default:
-      return false;
+      return IsMadeElementByElement(opcode) || IsMatrixOp(opcode);
   }
 }
 
-// Its elements can be made one by one by consumers.
 bool CanBeMadeWhereRead(const Instruction& op) {
-  if (!op.shape().IsArray() || !op.control_predecessors().empty()) return false;
-  switch (op.opcode()) {
-    case Opcode::kBroadcast:
-    case Opcode::kReshape:
-    case Opcode::kTranspose:
-    case Opcode::kReverse:
-    case Opcode::kSlice:
-    case Opcode::kPad:
-    case Opcode::kDynamicSlice:
-    case Opcode::kIota:
-      return true;
-    default:
-      return IsElementwise(op.opcode());
-  }
+  return op.shape().IsArray() && op.control_predecessors().empty() && IsMadeElementByElement(op.opcode());
 }
 
 class Builder {
@@ -130,12 +108,11 @@ class Builder {
  private:
   struct Read {
     int buffer;
-    bool
-        in_place;  // Each element is read where the result's element of the same position is made, and nowhere else.
+    bool in_place;  // Each element is read where the result's of the same position is made, and nowhere else.
   };
   struct Inside {
     std::vector<Read> reads;  // Each buffer once.
-    int ops = 0;
+    int64_t ops = 0;          // Saturates.
     bool has_product = false;
     bool is_made_where_read = false;
   };
@@ -236,7 +213,7 @@ class Builder {
   Inside InsideOf(const Instruction& op) {
     Inside inside;
     inside.ops = 1;
-    inside.has_product = IsProduct(op.opcode());
+    inside.has_product = IsMatrixOp(op.opcode());
     const bool elementwise = IsElementwise(op.opcode());
     for (const Instruction* operand : op.operands()) {
       for (const int guard : guards_[operand->index()]) Add({guard, false}, &inside);
@@ -249,7 +226,7 @@ class Builder {
           continue;
         }
         for (const Read& read : from.reads) Add({read.buffer, read.in_place && same_place}, &inside);
-        inside.ops = static_cast<int>(SaturatingAdd(inside.ops, from.ops));
+        inside.ops = SaturatingAdd(inside.ops, from.ops);
         inside.has_product |= from.has_product;
       }
     }
@@ -275,7 +252,7 @@ class Builder {
     const Instruction* reader = readers_[own[0]] == 1 ? only_reader_[own[0]] : nullptr;
     if (inside.has_product) {
       // An epilogue: one product for each group.
-      if (reader == nullptr || !(IsProduct(op.opcode()) || CanBeMadeWhereRead(op))) return false;
+      if (reader == nullptr || !(IsMatrixOp(op.opcode()) || CanBeMadeWhereRead(op))) return false;
       return IsElementwise(reader->opcode()) && reader->shape().IsArray() &&
              reader->shape().dims() == op.shape().dims() &&
              reader->shape().ByteSize() <= op.shape().ByteSize() && inside.reads.size() <= kArraysOfFused &&

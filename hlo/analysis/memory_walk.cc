@@ -63,8 +63,7 @@ void MemoryWalk::FindValuesInReserved() {
   std::vector<bool> has_place(buffers().size(), false);
   for (int i = static_cast<int>(order_.size()) - 1; i >= 0; --i) {
     for (const auto& [from, to] : steps_.steps[order_[i]].places) {
-      if (!(reserved_[to] || in_reserved_[to]) || has_place[to] || reserved_[from] || in_reserved_[from])
-        continue;
+      if (!LiesInReserved(to) || has_place[to] || LiesInReserved(from)) continue;
       if (buffers()[from].maker->opcode() == Opcode::kParameter || !Dies(from, i)) continue;
       if (buffers()[from].bytes != buffers()[to].bytes) continue;
       in_reserved_[from] = true;
@@ -78,6 +77,11 @@ void MemoryWalk::Run(const Instruction* stop, bool inside) {
   for (const Instruction* parameter : computation_.parameters()) {
     if (IsEntry()) Take(*parameter);
   }
+  for (int b = 0; b < buffers().size(); ++b) {
+    if (!IsReserved(b)) continue;
+    held_[b] = buffers()[b].bytes;
+    now_.bytes = SaturatingAdd(now_.bytes, held_[b]);
+  }
   Raise(0, nullptr);
   std::vector<std::vector<int>> last_used(n + 1);
   for (int b = 0; b < buffers().size(); ++b) {
@@ -85,11 +89,7 @@ void MemoryWalk::Run(const Instruction* stop, bool inside) {
   }
   for (const int b : made_) Move(b, &now_.passes, &now_.stays);
   made_.clear();
-  for (int b = 0; b < buffers().size(); ++b) {
-    if (!IsReserved(b)) continue;
-    held_[b] = buffers()[b].bytes;
-    now_.bytes = SaturatingAdd(now_.bytes, held_[b]);
-  }
+  if (stop != nullptr && !IsStep(*stop)) return;  // The peak is before the first step.
   for (int i = 0; i < n; ++i) {
     const MemoryStep& step = steps_.steps[order_[i]];
     const Instruction& op = *step.op;
@@ -146,8 +146,12 @@ const Computation* MemoryWalk::Largest(const Instruction& instruction) const {
   return largest;
 }
 
+bool MemoryWalk::IsStep(const Instruction& op) const {
+  return std::any_of(order_.begin(), order_.end(), [&](int step) { return steps_.steps[step].op == &op; });
+}
+
 bool MemoryWalk::PassOn(int from, int to, int at) {
-  if (passed_from_[to] >= 0 || IsReserved(from) || IsReserved(to) || !Dies(from, at) ||
+  if (passed_from_[to] >= 0 || LiesInReserved(from) || LiesInReserved(to) || !Dies(from, at) ||
       buffers()[from].bytes != buffers()[to].bytes)
     return false;
   held_[to] = held_[from];

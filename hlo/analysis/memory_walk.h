@@ -72,8 +72,11 @@ class MemoryWalk {
   // Does not belong to the caller, and is read at step `at` for the last time.
   bool Dies(int buffer, int at) const { return until_[buffer] == at && !stays_[buffer]; }
   bool IsReserved(int buffer) const { return !reserved_.empty() && reserved_[buffer]; }
+  bool LiesInReserved(int buffer) const { return IsReserved(buffer) || in_reserved_[buffer]; }
+  bool IsStep(const Instruction& op) const;
   // Marks values in whose places reserved buffers are written: they lie there too.
   void FindValuesInReserved();
+  // False, and nothing, if `from` does not die there or does not fit. Values in reserved buffers have no bytes to pass on.
   bool PassOn(int from, int to, int at);
   // Allocates the buffers that an instruction makes, except those that took an operand's place.
   void Take(const Instruction& instruction);

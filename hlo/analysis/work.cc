@@ -235,6 +235,11 @@ Work& Work::operator+=(const Work& other) {
   return *this;
 }
 
+bool IsMatrixOp(Opcode opcode) {
+  return opcode == Opcode::kDot || opcode == Opcode::kConvolution || opcode == Opcode::kScaledDot ||
+         opcode == Opcode::kRaggedDot;
+}
+
 int64_t MatrixFlops(const Instruction& instruction) {
   switch (instruction.opcode()) {
     case Opcode::kDot:

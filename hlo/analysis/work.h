@@ -40,6 +40,9 @@ struct Work {
 // The instruction need not be valid: dimensions that its operands lack count nothing.
 Work WorkOf(const Instruction& instruction);
 
+// Products and convolutions: dot, scaled-dot, ragged-dot, convolution.
+bool IsMatrixOp(Opcode opcode);
+
 // WorkOf(instruction).matrix_flops, but 0 for a fusion: callers that walk all computations count its body
 // there.
 int64_t MatrixFlops(const Instruction& instruction);

@@ -459,11 +459,6 @@ double ReadsOfParts(const SlidingWindow& places, double parts) {
   return least > kMostReads && parts > 2 ? ReadsOfParts(places, parts / 2) : std::max(1.0, least);
 }
 
-bool IsMatrixOp(Opcode opcode) {
-  return opcode == Opcode::kDot || opcode == Opcode::kConvolution || opcode == Opcode::kScaledDot ||
-         opcode == Opcode::kRaggedDot;
-}
-
 MatrixWork MatrixSizes(const Instruction& instruction, const CoreSpec& core) {
   if (instruction.num_operands() < 2) return MatrixWork();
   MatrixWork work = instruction.opcode() == Opcode::kConvolution ? SizesOfConvolution(instruction, core)

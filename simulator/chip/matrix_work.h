@@ -99,8 +99,6 @@ struct MatrixWork {
   bool operator==(const MatrixWork&) const = default;
 };
 
-bool IsMatrixOp(Opcode opcode);
-
 // A convolution in which as much slides as it slides over, as for the gradient of a kernel: its images are features.
 bool IsKernelGradient(const Instruction& convolution);
 

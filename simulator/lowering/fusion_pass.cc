@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "hlo/analysis/work.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/replace_instructions.h"
 #include "hlo/passes/dce_pass.h"

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "hlo/analysis/work.h"
 #include "hlo/base/status.h"
 #include "hlo/builder/instruction_builder.h"
 #include "hlo/ir/attribute_views.h"

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "hlo/analysis/work.h"
 #include "hlo/base/math.h"
 #include "hlo/passes/dce_pass.h"
 #include "simulator/chip/matrix_work.h"

@@ -5,6 +5,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/types/span.h"
+#include "hlo/analysis/work.h"
 #include "hlo/ir/unit_dims.h"
 #include "simulator/chip/matrix_work.h"
 #include "simulator/lowering/elementwise.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hlo/analysis/peak_memory.h"
+#include "hlo/analysis/work.h"
 #include "hlo/base/math.h"
 #include "simulator/chip/matrix_work.h"
 

@@ -10,6 +10,7 @@
 #include "hlo/analysis/device_groups.h"
 #include "hlo/analysis/memory_spaces.h"
 #include "hlo/analysis/peak_memory.h"
+#include "hlo/analysis/work.h"
 #include "hlo/base/status.h"
 #include "hlo/io/hlo_text_names.h"
 #include "hlo/ir/cause_attribute.h"

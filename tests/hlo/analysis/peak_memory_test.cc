@@ -389,6 +389,56 @@ TEST(CompiledPeakMemoryTest, NothingRunsBeforeTheBarrierItStandsBehind) {
       << "x, a, and n: c is sorted behind the barrier, to which a is read";
 }
 
+TEST(CompiledPeakMemoryTest, AProgramThatOnlyHandsOnHoldsItsArguments) {
+  EXPECT_EQ(CompiledArrays("ROOT x = f32[1000] parameter(0)"), 1);
+  EXPECT_EQ(CompiledArrays("x = f32[1000] parameter(0) y = f32[2000] parameter(1) "
+                           "ROOT t = (f32[2000], f32[1000]) tuple(y, x)"),
+            3);
+  EXPECT_EQ(CompiledArrays("x = f32[1000] parameter(0) ROOT y = f32[1000] opt-barrier(x)"), 1);
+}
+
+TEST(CompiledPeakMemoryTest, WhatIsLiveAtThePeakSumsUpToIt) {
+  for (
+      const char* body : {
+          "ROOT x = f32[1000] parameter(0)",
+          "x = f32[1000] parameter(0) c = s32[] constant(1) ROOT t = (f32[1000], s32[]) tuple(x, c)",
+          "x = f32[1000] parameter(0) y = f32[1000] sort(x), dimensions={0}, to_apply=less "
+          "z = f32[1000] reverse(y), dimensions={0} ROOT w = f32[1000] sort(z), dimensions={0}, to_apply=less",
+      }) {
+    const auto module = Program(
+        body,
+        "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }");
+    const PeakMemory peak = ComputeCompiledPeakMemory(*module);
+    int64_t sum = 0;
+    for (const PeakMemory::Value& value : peak.live) sum += value.bytes;
+    EXPECT_EQ(sum, peak.bytes) << body;
+  }
+}
+
+TEST(CompiledPeakMemoryTest, SumsOfOneValueThatDoubleHundredTimesAreOneGroup) {
+  std::string body = "x = f32[1000] parameter(0) y0 = f32[1000] add(x, x)\n";
+  for (int i = 1; i <= 100; ++i)
+    absl::StrAppend(&body, "y", i, " = f32[1000] add(y", i - 1, ", y", i - 1, ")\n");
+  absl::StrAppend(
+      &body,
+      "a = f32[1000] sine(y100) b = f32[1000] cosine(y100) ROOT t = (f32[1000], f32[1000]) tuple(a, b)");
+  EXPECT_EQ(CompiledArrays(body), 3) << "x; y100, by too many ops to be made twice, in the place of a; and b";
+}
+
+TEST(CompiledPeakMemoryTest, AValueInTheMemoryOfAResultTakesNoOther) {
+  // s is written over the donated x, which r, in memory of its own, could take the place of as well.
+  const char less[] =
+      "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }";
+  EXPECT_EQ(
+      CompiledArrays(
+          "x = f32[1000] parameter(0) y = f32[1000] parameter(1) s = f32[1000] sort(y), dimensions={0}, "
+          "to_apply=less a = f32[1000] add(x, s) q = f32[1000] sort(a), dimensions={0}, to_apply=less "
+          "r = f32[1000] add(q, q) ROOT t = (f32[1000], f32[1000]) tuple(q, r)",
+          less, ", input_output_alias={ {0}: (0, {}, may-alias) }"),
+      4)
+      << "x, in which q lies at the end; y; r, in which s and a lie; and q beside a";
+}
+
 // Each step once, behind all steps that make what it reads.
 TEST(MemoryOrderTest, ProducersComeBeforeTheirConsumersInEachOrder) {
   const auto module = Program(
