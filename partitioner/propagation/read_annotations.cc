@@ -18,11 +18,18 @@ namespace toroid {
 namespace {
 
 // The number of devices: `asked` if not 0, else the number that shardings name, else the module's
-// num_partitions.
+// num_partitions. Compilers write the number of the shardings as num_partitions; programs written by hand often
+// leave it out, which says 1.
 absl::StatusOr<int64_t> NumDevices(const Module& module, const StatedShardings& stated, int64_t asked) {
   int64_t n = asked;
   if (n == 0) {
-    n = stated.num_devices != 0 ? stated.num_devices : module.config().num_partitions;
+    const int64_t own = module.config().num_partitions;
+    n = stated.num_devices != 0 ? stated.num_devices : own;
+    if (own > 1 && own != n) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the module has num_partitions=", own, ", yet its shardings name ", n,
+                       " devices; set num_partitions=", n, " to go by the shardings"));
+    }
     if (n < 1 || n > kMaxDevices) {
       return absl::InvalidArgumentError(
           absl::StrCat("the module asks for ", n, " partitions; there can be 1 to ", kMaxDevices));

@@ -222,9 +222,9 @@ class Reader {
       }
       return absl::OkStatus();
     }
-    if (instruction.sharding() == nullptr || (&instruction == module_.entry()->root() && !given)) {
-      return absl::OkStatus();
-    }
+    // The root's is that of the results, unless it is a constraint of its own.
+    const bool is_results = &instruction == module_.entry()->root() && !IsCallTo(instruction, "Sharding");
+    if (instruction.sharding() == nullptr || (is_results && !given)) return absl::OkStatus();
     if (!given &&
         (instruction.opcode() == Opcode::kTuple || instruction.opcode() == Opcode::kGetTupleElement)) {
       return absl::OkStatus();  // They make no tensors; they pass on those of their operands.

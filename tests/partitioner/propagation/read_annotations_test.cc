@@ -168,6 +168,40 @@ TEST(ReadAnnotationsTest, ContradictionsAreErrorsThatNameNoFlagOfACommand) {
                AllOf(HasSubstr("name 4 devices, not 3; set num_partitions=4"), Not(HasSubstr("--")))));
 }
 
+TEST(ReadAnnotationsTest, PartitionsThatTheModuleStatesAreThoseOfItsShardings) {
+  const auto text = [](int partitions, const std::string& sharding) {
+    return absl::StrCat("HloModule m, num_partitions=", partitions,
+                        "\nENTRY main { ROOT x = f32[16] parameter(0)", sharding, " }");
+  };
+  const std::string sixteen = ", sharding={devices=[16]<=[16]}";
+  EXPECT_THAT(
+      Read(text(8, sixteen)).annotations.status(),
+      StatusIs(
+          absl::StatusCode::kInvalidArgument,
+          "the module has num_partitions=8, yet its shardings name 16 devices; set num_partitions=16 to go "
+          "by the shardings"));
+  const auto devices = [](const std::string& module, int64_t asked) -> int64_t {
+    const Read read(module, asked);
+    return read.annotations.ok() ? read.annotations->mesh.num_devices() : -1;
+  };
+  EXPECT_EQ(devices(text(8, sixteen), 16), 16);
+  EXPECT_EQ(devices(text(8, sixteen), 8), -1);
+  EXPECT_EQ(devices(text(1, sixteen), 0), 16);
+  EXPECT_EQ(devices(text(16, sixteen), 0), 16);
+  EXPECT_EQ(devices(text(8, ""), 0), 8);
+}
+
+TEST(ReadAnnotationsTest, AConstraintThatIsTheRootCountsWhereResultsAreFree) {
+  const Read read(R"(HloModule m, allow_spmd_sharding_propagation_to_output={true}
+ENTRY main {
+    x = f32[8,16] parameter(0)
+    ROOT s = f32[8,16] custom-call(x), custom_call_target="Sharding", sharding={devices=[4,1]<=[4]} })");
+  ASSERT_OK(read.annotations.status());
+  ASSERT_TRUE(read.Of("s").has_value());
+  EXPECT_NE(read.Of("s")->sharding.DimAxes(), 0);
+  EXPECT_FALSE(read.annotations->tensor[read.graph.outputs()[0]].has_value());
+}
+
 TEST(ReadAnnotationsTest, AShardingHasAnEntryPerDimension) {
   const auto invalid = [](absl::string_view what) {
     return StatusIs(absl::StatusCode::kInvalidArgument,
