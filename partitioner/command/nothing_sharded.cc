@@ -6,6 +6,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "hlo/analysis/sharding_stats.h"
+#include "hlo/io/sdy_sharding.h"
 #include "hlo/opcode.h"
 #include "partitioner/prepare/given_shardings.h"
 
@@ -18,6 +20,51 @@ bool IsCut(const xla::OpSharding& sharding) {
   }
   return sharding.type() == xla::OpSharding::OTHER || sharding.type() == xla::OpSharding::MANUAL ||
          sharding.type() == xla::OpSharding::UNREDUCED || sharding.has_named_sharding();
+}
+
+// True if the sharding cuts a dimension of its array over several devices.
+bool AsksForCut(const xla::OpSharding& sharding) {
+  for (const xla::OpSharding& leaf : sharding.tuple_shardings()) {
+    if (AsksForCut(leaf)) return true;
+  }
+  for (const auto& dim : sharding.named_sharding().dim_shardings()) {
+    if (!dim.axes().empty()) return true;
+  }
+  if (sharding.type() != xla::OpSharding::OTHER) return false;
+  const int groups = sharding.last_tile_dims_size() + (sharding.replicate_on_last_tile_dim() ? 1 : 0);
+  for (int d = 0; d + groups < sharding.tile_assignment_dimensions_size(); ++d) {
+    if (sharding.tile_assignment_dimensions(d) > 1) return true;
+  }
+  return false;
+}
+
+bool AsksForCut(const std::string& shardy, const SdyMeshes& meshes) {
+  const auto shardings = ParseSdyShardings(shardy, meshes);
+  if (!shardings.ok()) return false;
+  for (const SdySharding& sharding : *shardings) {
+    for (const SdyDim& dim : sharding.dims) {
+      if (!dim.axes.empty()) return true;
+    }
+  }
+  return false;
+}
+
+// The first instruction whose sharding cuts something; null if there is none.
+const Instruction* FirstAskedCut(const Module& module) {
+  const auto& attributes = module.proto().frontend_attributes().map();
+  const auto text = attributes.find("xla.sdy.meshes");
+  SdyMeshes meshes;
+  if (text != attributes.end()) meshes = ParseSdyMeshes(text->second).value_or(meshes);
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      const std::string* shardy = instruction->FrontendAttribute("xla.sdy.sharding");
+      if (shardy != nullptr ? AsksForCut(*shardy, meshes)
+                            : instruction->sharding() != nullptr && AsksForCut(*instruction->sharding())) {
+        return instruction.get();
+      }
+    }
+  }
+  return nullptr;
 }
 
 // True if the module looks like the output of a compiler.
@@ -80,6 +127,10 @@ std::string NothingShardedText(const Module& module, int64_t num_devices) {
         text,
         "; a compiler has worked on this module: give the one before, in a dump of XLA the file with "
         "before_optimizations in its name");
+  }
+  if (const Instruction* asked = FirstAskedCut(module)) {
+    return absl::StrCat("nothing that the program needs is cut, so every device does all of it, though ",
+                        asked->Path(), " asks for ", ShardingText(*asked));
   }
   const Instruction* parameter = LargestParameter(module);
   if (parameter == nullptr) return text;

@@ -118,6 +118,7 @@ void PrintExplanation(const PartitionCommand& command, const Partitioned& partit
   options.times = times;
   options.full = command.explain == Explain::kFull;
   options.width = OutputWidth();
+  options.cuts = partitioned.cuts;
   const std::vector<CollectiveRecord> collectives = ListCollectives(*partitioned.module);
   std::fputs(ExplainTable(collectives, partitioned.full_replications, options).c_str(), stdout);
   const bool names_axes =

@@ -217,33 +217,61 @@ int64_t NumCollectives(absl::Span<const CollectiveRecord> collectives) {
                        [](const CollectiveRecord& r) { return r.array == 0; });
 }
 
-std::string ReplicationLines(absl::Span<const FullReplication> replications, const ExplainOptions& options) {
-  using Key = std::tuple<std::vector<std::string>, int64_t, std::string, std::string, size_t>;
+// A line about an array: "replicated: w.3 4.1 kB, gathered (model.py:7)".
+struct Finding {
+  std::string kind, name, detail, reason, source;
+};
+
+// Those that differ only by the numbers in their names are one line with their count.
+std::string FindingLines(const std::vector<Finding>& findings, const ExplainOptions& options) {
+  using Key =
+      std::tuple<std::vector<std::string>, std::string, std::string, std::string, std::string, size_t>;
   std::vector<Key> order;
   std::map<Key, std::vector<std::string>> names;
-  for (size_t i = 0; i < replications.size(); ++i) {
-    const FullReplication& replication = replications[i];
-    const Key key = {AtNumbers(replication.instruction).first, replication.bytes, replication.reason,
-                     replication.source, options.full ? i : 0};
+  for (size_t i = 0; i < findings.size(); ++i) {
+    const Finding& finding = findings[i];
+    const Key key = {
+        AtNumbers(finding.name).first, finding.kind, finding.detail, finding.reason, finding.source,
+        options.full ? i : 0};
     if (names.find(key) == names.end()) order.push_back(key);
-    names[key].push_back(replication.instruction);
+    names[key].push_back(finding.name);
   }
   std::string out;
   for (const Key& key : order) {
-    const auto& [pattern, bytes, reason, source, number] = key;
+    const auto& [pattern, kind, detail, reason, source, number] = key;
     const std::vector<std::string>& alike = names[key];
-    std::string middle = absl::StrCat(" ", BytesText(bytes), ", ");
+    std::string middle = absl::StrCat(" ", detail, ", ");
     if (alike.size() > 1)
       middle = absl::StrCat(" ", CountText(static_cast<int64_t>(alike.size())), " x", middle);
     const std::string name = NameOfAll(alike);
-    const int fixed = TextWidth("replicated: ") + TextWidth(middle) + (source.empty() ? 0 : 3);
+    const int fixed = TextWidth(kind) + 2 + TextWidth(middle) + (source.empty() ? 0 : 3);
     const std::vector<int> fit =
         FitWidths({TextWidth(name), TextWidth(reason), TextWidth(source)}, options.width - fixed);
-    absl::StrAppend(&out, "replicated: ", CutMiddle(name, fit[0]), middle, CutMiddle(reason, fit[1]));
+    absl::StrAppend(&out, kind, ": ", CutMiddle(name, fit[0]), middle, CutMiddle(reason, fit[1]));
     if (!source.empty()) absl::StrAppend(&out, " (", CutMiddle(source, fit[2]), ")");
     out += "\n";
   }
   return out;
+}
+
+std::string ReplicationLines(absl::Span<const FullReplication> replications, const ExplainOptions& options) {
+  std::vector<Finding> findings;
+  for (const FullReplication& one : replications) {
+    findings.push_back({"replicated", one.instruction, BytesText(one.bytes), one.reason, one.source});
+  }
+  return FindingLines(findings, options);
+}
+
+std::string CutLines(const ExplainOptions& options) {
+  std::vector<Finding> findings;
+  for (const CutNote& note : options.cuts) {
+    findings.push_back({note.is_cut ? "uneven" : "not cut", note.name, note.shape,
+                        note.is_cut
+                            ? note.text
+                            : absl::StrCat("though asked for: ", note.text, "; every device makes all of it"),
+                        note.source});
+  }
+  return FindingLines(findings, options);
 }
 
 }  // namespace
@@ -317,7 +345,7 @@ std::string ExplainTable(absl::Span<const CollectiveRecord> collectives,
                                                    " collectives"),
                   "\n");
   if (options.times != nullptr) out += PredictionLine(*options.times);
-  return out + ReplicationLines(replications, options);
+  return out + ReplicationLines(replications, options) + CutLines(options);
 }
 
 std::string PredictionLine(const PredictedTimes& times) {

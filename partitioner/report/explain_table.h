@@ -19,6 +19,7 @@
 
 #include "absl/types/span.h"
 #include "hlo/cost/predicted_times.h"
+#include "partitioner/provenance/cut_note.h"
 #include "partitioner/provenance/replication_log.h"
 #include "partitioner/report/statistics.h"
 
@@ -28,6 +29,7 @@ struct ExplainOptions {
   bool full = false;  // Every collective has a row of its own, with the name of its instruction.
   int width = 120;    // Columns of a line.
   const PredictedTimes* times = nullptr;  // Predicted for the program; null: no columns of times.
+  absl::Span<const CutNote> cuts;         // Lines after the table: uneven cuts, and cuts that were not made.
 };
 
 std::string ExplainTable(absl::Span<const CollectiveRecord> collectives,

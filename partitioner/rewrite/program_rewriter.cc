@@ -3,6 +3,7 @@
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/status.h"
 #include "partitioner/rewrite/control_flow_rewriter.h"
+#include "partitioner/rewrite/cut_findings.h"
 #include "partitioner/rewrite/entry_rewriter.h"
 #include "partitioner/rewrite/manual_boundary.h"
 #include "partitioner/rewrite/op_rewriter.h"
@@ -113,6 +114,7 @@ absl::StatusOr<RewrittenProgram> RewriteProgram(const PreparedProgram& program, 
   result.outputs = rewriter.outputs();
   MergeHaloPermutes(state.spmd);
   result.module->RemoveUnreachableComputations();  // Also puts callees before their callers.
+  result.cuts = FindCuts(state, result.outputs);
   result.full_replications = state.replications.entries();
   result.decisions = std::move(state.decisions);
   result.made_up_axes = state.names.MadeUpAxes();

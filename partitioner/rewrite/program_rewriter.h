@@ -16,6 +16,7 @@
 #include "hlo/ir/module.h"
 #include "partitioner/assign/assignment_policy.h"
 #include "partitioner/prepare/prepared_program.h"
+#include "partitioner/provenance/cut_note.h"
 #include "partitioner/provenance/replication_log.h"
 #include "partitioner/rewrite/op_decider.h"
 #include "partitioner/spmd/local_value_hook.h"
@@ -33,6 +34,7 @@ struct RewrittenProgram {
   // does not state the shardings of its parameters and results.
   std::unique_ptr<Module> module;
   std::vector<FullReplication> full_replications;
+  std::vector<CutNote> cuts;  // Uneven cuts, and cuts asked for that were not made.
   // By output of the graph: the sharding of the plan, or the one it was computed in (entry_rewriter.h).
   std::vector<Sharding> outputs;
   DecidedOps decisions;      // The decisions that were made.

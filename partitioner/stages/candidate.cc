@@ -96,6 +96,7 @@ absl::StatusOr<Candidate> RewriteUnder(const PreparedProgram& program, const Par
     plan[program.graph->outputs()[i]] = rewritten.outputs[i];
   RecordPartitioning(program, plan, result.module.get());
   result.num_partitions = annotations.mesh.num_devices();
+  result.cuts = std::move(rewritten.cuts);
   result.full_replications = std::move(rewritten.full_replications);
   result.made_up_axes = std::move(rewritten.made_up_axes);
   result.partition_seconds = middle.Seconds();

@@ -34,7 +34,8 @@ std::string Explained(const std::string& text, bool full = false, int width = 20
   const auto partitioned = PartitionModule(**module, options);
   EXPECT_OK(partitioned);
   if (!partitioned.ok()) return "";
-  return ExplainTable(ListCollectives(*partitioned->module), partitioned->full_replications, {full, width});
+  return ExplainTable(ListCollectives(*partitioned->module), partitioned->full_replications,
+                      {.full = full, .width = width, .cuts = partitioned->cuts});
 }
 
 CollectiveRecord Record(const std::string& cause, const std::string& source = "", int64_t bytes = 1000) {
@@ -269,6 +270,58 @@ TEST(ExplainTest, ScopesAreThoseOfTheAuthor) {
   EXPECT_EQ(AuthorScopes("params['w/x']"), "params['w");  // A slash in a name ends a scope too.
   EXPECT_EQ(AuthorScopes("a(b/c)/d)/((e"), "a(b/c)/d)");
   EXPECT_EQ(AuthorScopes(""), "");
+}
+
+TEST(ExplainTest, UnequalPartsAreSaidToBeSuch) {
+  const std::string text = Explained(R"(HloModule m, num_partitions=8
+ENTRY main {
+  x = f32[17,4] parameter(0)
+  y = f32[17,4] multiply(x, x)
+  s = f32[17,4] custom-call(y), custom_call_target="Sharding", sharding={devices=[8,1]<=[8]}
+  ROOT r = f32[4] custom-call(s), custom_call_target="f", sharding={replicated}
+})");
+  EXPECT_THAT(
+      text, HasSubstr("uneven: s f32[17,4], dimension 0 over 8 devices in shards of 3: 5 full, 1 of 2, 2 of "
+                      "padding alone\n"));
+  EXPECT_THAT(
+      Explained(R"(HloModule m, num_partitions=4
+ENTRY main {
+  x = f32[3,6] parameter(0), sharding={devices=[1,4]<=[4]}
+  ROOT r = f32[3,6] negate(x), sharding={devices=[1,4]<=[4]}
+})"),
+      AllOf(
+          HasSubstr(
+              "uneven: x f32[3,6], dimension 1 over 4 devices in shards of 2: 3 full, 1 of padding alone\n"),
+          HasSubstr("uneven: output f32[3,6], dimension 1 over 4")));
+  EXPECT_THAT(
+      Explained("HloModule m\nENTRY main { ROOT x = f32[16] parameter(0), sharding={devices=[8]<=[8]} }"),
+      Not(HasSubstr("uneven")));
+}
+
+TEST(ExplainTest, CutsThatAreAskedForInVainAreListed) {
+  const std::string program =
+      R"(HloModule m, num_partitions=8, allow_spmd_sharding_propagation_to_output={true}
+ENTRY main {
+  i = f32[17,4] iota(), iota_dimension=0
+  ROOT s = f32[17,4] custom-call(i), custom_call_target="Sharding", sharding={devices=[8,1]<=[8]}
+})";
+  EXPECT_THAT(Explained(program),
+              HasSubstr("not cut: output f32[17,4], though asked for: dimension 0 over 8 devices; every "
+                        "device makes all of it\n"));
+  EXPECT_EQ(NothingShardedText(*ParseModule(program).value(), 0),
+            "nothing that the program needs is cut, so every device does all of it, though main/s asks for "
+            "{devices=[8,1]<=[8]}");
+  EXPECT_THAT(
+      NothingShardedText(
+          *ParseModule(R"(HloModule m, frontend_attributes={xla.sdy.meshes="{mesh = #sdy.mesh<[\"a\"=8]>}"}
+ENTRY main {
+  x = f32[17] parameter(0), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, [{}], replicated={\"a\"}>"}
+  unused = f32[17] negate(x), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, [{\"a\"}]>"}
+  ROOT y = f32[17] negate(x)
+})")
+               .value(),
+          0),
+      HasSubstr("though main/unused asks for"));
 }
 
 TEST(ExplainTest, AModuleWithoutShardingsIsToldHowToBegin) {

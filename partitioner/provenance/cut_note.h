@@ -1,0 +1,18 @@
+// What became of cuts that need a word: in unequal parts, or asked for in vain.
+#ifndef TOROID_PARTITIONER_PROVENANCE_CUT_NOTE_H_
+#define TOROID_PARTITIONER_PROVENANCE_CUT_NOTE_H_
+
+#include <string>
+
+namespace toroid {
+
+struct CutNote {
+  bool is_cut = true;  // False: a sharding asks for it, yet every device makes the array whole.
+  std::string name, shape;
+  std::string text;  // "dimension 0 over 8 devices in shards of 3: 5 full, 1 of 2, 2 of padding alone"
+  std::string source;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_PROVENANCE_CUT_NOTE_H_

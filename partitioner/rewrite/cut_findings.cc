@@ -1,0 +1,126 @@
+#include "partitioner/rewrite/cut_findings.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "hlo/analysis/liveness.h"
+#include "hlo/base/math.h"
+
+namespace toroid {
+namespace {
+
+// "dimension 0 over 8 devices in shards of 3: 5 full, 1 of 2, 2 of padding alone".
+std::string UnevenText(int d, int64_t size, int64_t devices) {
+  const int64_t shard = CeilOfRatio(size, devices), full = size / shard, rest = size % shard;
+  const int64_t empty = devices - full - (rest > 0 ? 1 : 0);
+  std::string text =
+      absl::StrCat("dimension ", d, " over ", devices, " devices in shards of ", shard, ": ", full, " full");
+  if (rest > 0) absl::StrAppend(&text, ", 1 of ", rest);
+  if (empty > 0) absl::StrAppend(&text, ", ", empty, " of padding alone");
+  return text;
+}
+
+class Finder {
+ public:
+  Finder(const RewriteState& state, absl::Span<const Sharding> outputs) : state_(state), outputs_(outputs) {}
+
+  std::vector<CutNote> Find() {
+    for (const Instruction* parameter : state_.module.entry()->parameters()) {
+      for (const int t : state_.graph.Leaves(*parameter)) {
+        if (told_.insert(t).second)
+          TellUneven(*parameter, state_.names.NameOf(*parameter), t, state_.plan[t]);
+      }
+    }
+    for (const auto& computation : state_.module.computations()) {
+      if (!state_.graph.Reached(*computation)) continue;
+      for (const auto& instruction : computation->instructions()) {
+        for (const int t : state_.graph.Leaves(*instruction)) {
+          if (state_.annotations.tensor[t] && told_.insert(t).second) TellAsked(*instruction, t);
+        }
+      }
+    }
+    const Instruction& root = *state_.module.entry()->root();
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      const int t = state_.graph.outputs()[i];
+      TellUneven(root, state_.names.OutputName(static_cast<int>(i)), t, outputs_[i]);
+    }
+    return std::move(notes_);
+  }
+
+ private:
+  void TellAsked(const Instruction& instruction, int t) {
+    const Sharding& asked = state_.annotations.tensor[t]->sharding;
+    if (!state_.graph.shape(t).IsArray() || asked.DimAxes() == 0) return;
+    const std::vector<Sharding> needed = Needed(t);
+    const auto any = [&](auto predicate) { return std::any_of(needed.begin(), needed.end(), predicate); };
+    if (any([&](const Sharding& sharding) { return sharding.dims == asked.dims; })) {
+      return TellUneven(instruction, state_.names.NameOf(instruction), t, asked);
+    }
+    // Values of a loop are known where it is over, and inside not.
+    if (needed.empty() && !state_.values.IsRematerializable(t)) return;
+    if (any([](const Sharding& sharding) { return sharding.DimAxes() != 0 || sharding.partial != 0; }))
+      return;
+    std::vector<std::string> cuts;
+    for (size_t d = 0; d < asked.dims.size(); ++d) {
+      const int64_t devices = state_.mesh.Product(asked.dims[d]);
+      if (devices > 1) cuts.push_back(absl::StrCat("dimension ", d, " over ", devices, " devices"));
+    }
+    Add(instruction, state_.names.NameOf(instruction), t, absl::StrJoin(cuts, ", "), /*is_cut=*/false);
+  }
+
+  // Of what is made where it is needed, only what something needs counts.
+  std::vector<Sharding> Needed(int t) {
+    std::vector<Sharding> needed;
+    for (const ShardedValues::Version& version : state_.values.versions(t)) {
+      if (!state_.values.IsRematerializable(t) || IsNeeded(version.local)) needed.push_back(version.sharding);
+    }
+    return needed;
+  }
+
+  bool IsNeeded(const Instruction* local) {
+    if (needed_.empty()) {
+      const SideEffects side_effects(*state_.out);
+      for (const auto& computation : state_.out->computations()) {
+        const std::vector<bool> needed = NeededInstructions(*computation, side_effects);
+        for (const auto& instruction : computation->instructions()) {
+          if (needed[instruction->index()]) needed_.insert(instruction.get());
+        }
+      }
+    }
+    return needed_.contains(local);
+  }
+
+  void TellUneven(const Instruction& instruction, std::string name, int t, const Sharding& sharding) {
+    const Shape& shape = state_.graph.shape(t);
+    if (!shape.IsArray()) return;
+    for (int d = 0; d < shape.rank(); ++d) {
+      const int64_t devices = state_.mesh.Product(sharding.dims[d]);
+      if (shape.dim(d) == 0 || shape.dim(d) % devices == 0) continue;
+      Add(instruction, name, t, UnevenText(d, shape.dim(d), devices), /*is_cut=*/true);
+    }
+  }
+
+  void Add(const Instruction& instruction, const std::string& name, int t, const std::string& text,
+           bool is_cut) {
+    notes_.push_back({is_cut, name, state_.graph.shape(t).ToString(), text,
+                      SourceLine(state_.module, instruction.metadata())});
+  }
+
+  const RewriteState& state_;
+  const absl::Span<const Sharding> outputs_;
+  absl::flat_hash_set<int> told_;
+  absl::flat_hash_set<const Instruction*> needed_;  // Of the output, once somebody asked.
+  std::vector<CutNote> notes_;
+};
+
+}  // namespace
+
+std::vector<CutNote> FindCuts(const RewriteState& state, absl::Span<const Sharding> outputs) {
+  return Finder(state, outputs).Find();
+}
+
+}  // namespace toroid
