@@ -57,6 +57,8 @@ Shape LeaveTilesOut(const Shape& shape) {
   return result;
 }
 
+Dims AllOf(const Shape& shape) { return Dims(shape.dims().begin(), shape.dims().end()); }
+
 int64_t StoredBits(const Shape& shape) {
   return shape.element_type() == xla::PRED ? 8 : BitWidth(shape.element_type());
 }
@@ -87,28 +89,81 @@ std::vector<PlacedIndex> OfSeveralDigits(std::vector<PlacedIndex> indices) {
   return indices;
 }
 
-// One side of a bitcast.
+// The place of the last element.
+int64_t LastPlace(const std::vector<PlacedIndex>& dims) {
+  int64_t place = 0;
+  for (const PlacedIndex& index : dims) {
+    int64_t rest = index.count - 1;
+    for (auto digit = index.digits.rbegin(); digit != index.digits.rend(); ++digit) {
+      place += rest % digit->count * digit->stride;
+      rest /= digit->count;
+    }
+  }
+  return place;
+}
+
+// The index of the element at a place; nullopt if there is none.
+std::optional<Dims> ElementAt(const std::vector<PlacedIndex>& dims, int64_t place) {
+  struct Value {
+    PlacedIndex::Digit digit;
+    size_t dim;
+    int64_t value = 0;
+  };
+  std::vector<Value> values;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    for (const PlacedIndex::Digit& digit : dims[d].digits) {
+      if (digit.count > 1) values.push_back({digit, d});
+    }
+  }
+  std::vector<Value*> descending;
+  for (Value& value : values) descending.push_back(&value);
+  std::sort(descending.begin(), descending.end(),
+            [](const Value* a, const Value* b) { return a->digit.stride > b->digit.stride; });
+  for (Value* value : descending) {
+    value->value = place / value->digit.stride;
+    place %= value->digit.stride;
+    if (value->value >= value->digit.count) return std::nullopt;
+  }
+  if (place != 0) return std::nullopt;
+  Dims element(dims.size(), 0);
+  for (const Value& value : values) element[value.dim] = element[value.dim] * value.digit.count + value.value;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (element[d] >= dims[d].count) return std::nullopt;
+  }
+  return element;
+}
+
+// One side of a bitcast: an array, or the first elements of one.
 class Side {
  public:
-  explicit Side(const Shape& shape) : shape_(shape) {
-    const std::optional<TiledPlaces> places = PlacesOf(shape);
-    known_ = places.has_value();
-    if (!known_ || shape.NumElements() == 0) return;
-    indices_ = IndependentIndices(places->dims);
-    descending_ = indices_;
-    std::sort(descending_.begin(), descending_.end(), LiesBefore);
+  Side(const Shape& shape, std::optional<TiledPlaces> places)
+      : places_(std::move(places)), shape_(shape.element_type(), shape.dims()) {
+    Split();
   }
 
-  bool known() const { return known_; }
+  bool known() const { return places_.has_value(); }
+  absl::Span<const int64_t> dims() const { return shape_.dims(); }
+
+  // Keeps as much of each dimension as lies where the other side does.
+  void KeepWhatIsIn(const Side& other) {
+    if (!known() || !other.known() || shape_.NumElements() <= other.shape_.NumElements()) return;
+    if (other.shape_.NumElements() == 0) return;
+    const std::optional<Dims> last = ElementAt(places_->dims, LastPlace(other.places_->dims));
+    if (!last) return;
+    Dims kept = *last;
+    for (size_t d = 0; d < kept.size(); ++d) places_->dims[d].count = ++kept[d];
+    shape_ = Shape(shape_.element_type(), kept);
+    Split();
+  }
 
   bool LiesAs(const Side& other) const {
-    if (!known_ || !other.known_ || shape_.NumElements() != other.shape_.NumElements()) return false;
+    if (!known() || !other.known() || shape_.NumElements() != other.shape_.NumElements()) return false;
     return Runs(descending_) == Runs(other.descending_) &&
            OfSeveralDigits(descending_) == OfSeveralDigits(other.descending_);
   }
 
   bool HasNoGaps() const {
-    if (!known_) return false;
+    if (!known()) return false;
     const std::vector<PlacedIndex::Digit> runs = Runs(descending_);
     return OfSeveralDigits(descending_).empty() &&
            (runs.empty() || (runs.size() == 1 && runs[0].stride == 1));
@@ -143,6 +198,13 @@ class Side {
   }
 
  private:
+  void Split() {
+    if (!known() || shape_.NumElements() == 0) return;
+    indices_ = IndependentIndices(places_->dims);
+    descending_ = indices_;
+    std::sort(descending_.begin(), descending_.end(), LiesBefore);
+  }
+
   // Indices that follow each other on both sides, in the order of the elements. The stride of the first says where they
   // stand in the order that both sides have.
   struct Piece {
@@ -169,19 +231,22 @@ class Side {
     return false;
   }
 
-  const Shape& shape_;
-  bool known_;
+  std::optional<TiledPlaces> places_;
+  Shape shape_;
   std::vector<PlacedIndex> indices_, descending_;
 };
 
 }  // namespace
 
 absl::StatusOr<UntiledShapes> WithoutTiles(const Shape& from, const Shape& to) {
-  if (TilesOf(from).empty() && TilesOf(to).empty()) return UntiledShapes{from, to};
-  if (HaveTheSameTiles(from, to)) return UntiledShapes{LeaveTilesOut(from), LeaveTilesOut(to)};
-  const Side a(from), b(to);
+  if (TilesOf(from).empty() && TilesOf(to).empty()) return UntiledShapes{AllOf(from), from, to};
+  if (HaveTheSameTiles(from, to)) return UntiledShapes{AllOf(from), LeaveTilesOut(from), LeaveTilesOut(to)};
+  Side a(from, PlacesOf(from));
+  const Side b(to, PlacesOf(to));
+  if (StoredBits(from) == StoredBits(to)) a.KeepWhatIsIn(b);
   const bool legal = StoredBits(from) == StoredBits(to) ? a.LiesAs(b) : a.HasNoGaps() && b.HasNoGaps();
-  if (legal) return UntiledShapes{a.UntiledBeside(b), b.UntiledBeside(a)};
+  if (legal)
+    return UntiledShapes{Dims(a.dims().begin(), a.dims().end()), a.UntiledBeside(b), b.UntiledBeside(a)};
   const std::string what = absl::StrCat("bitcast of ", from.ToString(/*with_layout=*/true), " to ",
                                         to.ToString(/*with_layout=*/true), ": ");
   if (!a.known() || !b.known()) {
@@ -192,7 +257,7 @@ absl::StatusOr<UntiledShapes> WithoutTiles(const Shape& from, const Shape& to) {
   }
   return absl::UnimplementedError(absl::StrCat(
       what,
-      "an element of one side lies in the padding of the other's tiles, whose values are not defined; use "
+      "an element of the result lies in padding of the operand, whose values are not defined; use "
       "the dump before the compiler assigns layouts"));
 }
 

@@ -37,6 +37,12 @@ class Appender {
 
   const absl::Status& status() const { return b_.status(); }
 
+  Instruction* FirstOf(Instruction* operand, absl::Span<const int64_t> sizes) {
+    if (operand->shape().dims() == sizes) return operand;
+    const Dims starts(sizes.size(), 0), strides(sizes.size(), 1);
+    return b_.Slice(operand, starts, sizes, strides);
+  }
+
   Instruction* Transpose(Instruction* operand, absl::Span<const int64_t> permutation, const Shape& shape) {
     return b_.Op(Opcode::kTranspose, shape, {operand}, b_.WithDimensions(permutation));
   }
@@ -78,6 +84,7 @@ absl::StatusOr<Instruction*> AppendRowMajorBitcast(const Instruction& bitcast, I
     for (Shape* side : {&from, &shape, &result}) side->set_element_type(type);
   }
   Appender append(bitcast, to);
+  operand = append.FirstOf(operand, sides->kept);
   if (!from.SameDims(operand->shape())) operand = append.Reshape(operand, from.WithRowMajorLayout());
   if (!from.HasRowMajorLayout()) operand = append.Transpose(operand, MajorToMinor(from), Physical(from));
   if (shape.HasRowMajorLayout()) {

@@ -82,6 +82,23 @@ absl::Status Reinterpret(const OpCall& call, const Shape& from, const Shape& to,
   return absl::OkStatus();
 }
 
+// Leaves the first `kept` elements of each dimension of the operand.
+absl::Status KeepFirst(const OpCall& call, absl::Span<const int64_t> kept, MeshBuffer* array) {
+  const Shape& whole = call.operand_shape(0);
+  if (whole.dims() == kept) return absl::OkStatus();
+  const Shape part(whole.element_type(), kept);
+  StridedLoop loop;
+  loop.width = ByteWidth(whole.element_type());
+  const Dims from = RowMajorStrides(whole.dims(), loop.width), to = RowMajorStrides(kept, loop.width);
+  loop.Add(array->uniform() ? 1 : call.copies(), whole.ByteSize(), part.ByteSize());
+  for (int d = 0; d < whole.rank(); ++d) loop.Add(kept[d], from[d], to[d]);
+  MeshBuffer first;
+  RETURN_IF_ERROR(call.New(part.ByteSize(), array->uniform(), &first));
+  ParallelStridedCopy(loop, array->data(), first.mutable_data());
+  *array = std::move(first);
+  return absl::OkStatus();
+}
+
 // Reorders between row-major order, which all arrays of the runtime have, and the order of the layout of
 // `shape`.
 absl::Status Rearrange(const OpCall& call, const Shape& shape, bool to_physical, MeshBuffer* array) {
@@ -117,6 +134,7 @@ absl::Status ExecuteBitcast(OpCall& call) {
   ASSIGN_OR_RETURN(const UntiledShapes sides, WithoutTiles(call.operand_shape(0), call.shape()));
   const Shape &from = sides.from, &to = sides.to;
   MeshBuffer operand = call.TakeOperand(0), result;
+  RETURN_IF_ERROR(KeepFirst(call, sides.kept, &operand));
   RETURN_IF_ERROR(Rearrange(call, from, /*to_physical=*/true, &operand));
   RETURN_IF_ERROR(Reinterpret(call, from, to, std::move(operand), &result));
   RETURN_IF_ERROR(Rearrange(call, to, /*to_physical=*/false, &result));

@@ -101,6 +101,12 @@ ENTRY main {
   c = f32[1,5]{1,0:T(1,8)} bitcast(v)
   ROOT r = (f32[4,1,5,3], f32[1,5]) tuple(b, c)
 })");
+  ExpectEquivalent(R"(
+ENTRY main {
+  p = f32[8,5]{1,0:T(4,4)} parameter(0), sharding={devices=[$n,1]<=[$n]}
+  first = f32[7,5]{1,0:T(4,4)} bitcast(p)
+  ROOT r = f32[7,5] negate(first), sharding={devices=[$n,1]<=[$n]}
+})");
 }
 
 TEST(BitcastTest, PaddingThatNothingReadsIsNoMatter) {
