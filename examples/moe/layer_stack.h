@@ -23,7 +23,7 @@ class LayerStack {
   Value CrossAttention(Value x, Value memory, const AttentionMask& mask, const std::string& name);
   Value FeedForward(Value x, Value present, bool is_moe, const std::string& name);
 
-  // For each MoE layer: f32[G] and f32[G,E].
+  // One value per MoE layer: its auxiliary loss, f32[G], and the load of its experts, f32[G,E].
   const std::vector<Value>& aux() const { return aux_; }
   const std::vector<Value>& load() const { return load_; }
 

@@ -40,7 +40,8 @@ class ModelBuilder {
   Value Weight(const Sizes& dims, const std::string& name, int64_t fan_in);
   // Dimension 0 is cut: an expert's weights are on its device.
   Value ExpertWeight(const Sizes& dims, const std::string& name, int64_t fan_in);
-  // A weight of all layers of a pipeline; dimension 0 is its stages. All elements are 1 if `fan_in` is 0.
+  // One weight of every layer of a pipeline, as one array: dimension 0 is the stages, cut over axis "stage".
+  // If `fan_in` is 0, all elements are 1.
   Value StageWeight(const Sizes& dims, const std::string& name, int64_t fan_in);
   // A weight whose elements are all 1.
   Value Scale(int64_t size, const std::string& name);

@@ -251,7 +251,7 @@ class Pipeline {
     return b.DynamicUpdateSlice(stream, b.Reshape(moved, dims), {zero, column, zero, zero, zero});
   }
 
-  // Layers in a computation of their own are recomputed from that computation's operands.
+  // If stages are recomputed, their layers are a call: the backward pass recomputes it from its operands.
   Value Layers(InstructionBuilder& b, Value x, Value memory, absl::Span<const Value> weights, Value seed) {
     if (!m_.recomputes_stages()) return StageLayers(weights, seed, &b, &m_).Run(x, memory);
     InstructionBuilder stage = b.InNewComputation("stage_layers");

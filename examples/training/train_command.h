@@ -13,7 +13,7 @@ namespace toroid {
 
 struct TrainCommand {
   bool train = false;
-  // Flags that the command shares with its other uses: 0 if not given.
+  // Flags that moe_transformer also takes without --train. 0 devices or layers: the flag is not given.
   int64_t devices = 0, layers = 0;
   uint64_t seed = 1;
 

@@ -59,7 +59,7 @@ std::vector<Instruction*> CloneInstructions(const Computation& from, absl::Span<
 // Replaces every callee of the instruction by now(callee).
 void ReplaceCalled(Instruction* instruction, absl::FunctionRef<Computation*(const Computation*)> now);
 
-// A copy of the module, which shares attributes with it.
+// A copy of the module. Its instructions point to the attributes of the original's instructions.
 std::unique_ptr<Module> CloneModule(const Module& module);
 
 }  // namespace toroid

@@ -10,7 +10,8 @@
 namespace toroid {
 namespace {
 
-// Checks n arrays and n initial values, and the reducer; returns the types it computes in.
+// Checks the operands (n arrays and n initial values) and the reducer; returns the types of the reducer's n
+// accumulators.
 absl::StatusOr<std::vector<PrimitiveType>> CheckReduceOperands(const Instruction& instruction) {
   RETURN_IF_ERROR(CheckArrays(instruction));
   const int n = instruction.num_operands() / 2;

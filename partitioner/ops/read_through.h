@@ -6,8 +6,7 @@
 // few of its own rows, which extends the array at edges that wrap round or repeat.
 //
 // Example: y = concatenate(x[7:8], x[0:7]) rolls x by one row. Over 8 devices each tile reads one row of x
-// from its
-//          neighbour: one collective-permute. By way of the slices there would be two.
+//          from its neighbour: one collective-permute. By way of the slices there would be two.
 #ifndef TOROID_PARTITIONER_OPS_READ_THROUGH_H_
 #define TOROID_PARTITIONER_OPS_READ_THROUGH_H_
 

@@ -29,7 +29,7 @@ std::vector<int64_t> Parts(int64_t size, std::vector<int64_t> blocks) {
 ShardingRule ScaledDotShardingRule(const Instruction& instruction) {
   const ShardingRule dot = DotShardingRule(instruction);
   const auto scale_of = [&](int side) -> const Shape& { return instruction.operand(2 + side)->shape(); };
-  // For each factor of the dot, the block counts of the scales that have it.
+  // For each factor of the dot: into how many blocks each array of scales divides it.
   std::vector<std::vector<int64_t>> blocks(dot.factors.size());
   for (int side = 0; side < 2; ++side) {
     for (int d = 0; d < scale_of(side).rank(); ++d) {

@@ -139,8 +139,8 @@ absl::Status PrepareKernel(const OpCall& call, const ConvolutionSizes& s, const 
   return ToProductType(call, from, s.type, shape.NumElements(), out);
 }
 
-// Convolves `batch` images of one prepared input with one prepared kernel; out is [batch / B, out spatial,
-// O].
+// Convolves `batch` images with a kernel; both are prepared. `out` is [batch / batch groups, output spatial,
+// output features].
 absl::Status Convolve(const OpCall& call, const ConvolutionSizes& s, int64_t batch, const char* input,
                       const char* kernel, char* out) {
   const Dims strides = RowMajorStrides(s.padded, s.width);

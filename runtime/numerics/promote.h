@@ -1,4 +1,4 @@
-// A module that computes without rounding: what a partitioned program must equal whatever its types are.
+// A copy of a module that computes in f64, so that rounding does not hide whether partitioning was correct.
 //
 //   x = bf16[4] parameter(0)                 x = f64[4] parameter(0)
 //   y = f32[4] convert(x)                    y = f64[4] copy(x)
@@ -9,9 +9,9 @@
 // All floats become f64 and complex numbers c128, in every computation; convert between float types and
 // reduce-precision become copies. An op rounds its operands to their declared types first where
 //   - it reads their bits: bitcast-convert, bitcast to another type, stochastic-convert, calls on bits (X64..);
-//   - it jumps at a point that two orders of summation may reach from both sides: conversions to integers,
-//     comparisons, floor, ceil, round, remainder, dots that give integers. Rounding first joins both sides, but for
-//     values within 1e-16 of the middle of two floats of the declared type;
+//   - it is discontinuous: conversions to integers, comparisons, floor, ceil, round, remainder, dots that
+//     give integers. Two orders of summation can give f64 values on either side of a jump. Rounded to the
+//     declared type these are equal, unless they are within 1e-16 of the middle of two floats of the type;
 //   - it draws or moves values outside of the program: rng, infeed, outfeed.
 // The results of such an op are widened again.
 #ifndef TOROID_RUNTIME_NUMERICS_PROMOTE_H_

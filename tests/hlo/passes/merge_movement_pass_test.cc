@@ -165,7 +165,7 @@ TEST(MergeMovementPassTest, RandomChains) {
   }
 }
 
-// Rows sliced from padded tiles, and tiles masked twice.
+// Partitioning a pad and a slice gives rows sliced from padded tiles, and tiles masked twice.
 TEST(MergeMovementPassTest, PartitionsAgree) {
   for (const int64_t k : {5, 12}) {
     ExpectEquivalent(absl::StrCat(R"(

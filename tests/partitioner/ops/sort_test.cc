@@ -220,7 +220,8 @@ TEST(SortTest, OfTilesSendsLessThanGatheringThem) {
   EXPECT_THAT(
       Collectives(Sorted(8000, {"s32"}, kLess), 8),
       ElementsAre("all-to-all 8000", "all-to-all 8000", "collective-permute 392", "collective-permute 392"));
-  // For floats, positions that order equal elements travel too, in one of the two all-to-alls.
+  // Floats that compare equal may differ (-0 and 0). The second exchange therefore also sends each element's
+  // position, a u16, which breaks ties.
   EXPECT_THAT(Collectives(Sorted(8000, {"f32"}, kLess), 8),
               ElementsAre("all-to-all 8000", "all-to-all 8000", "all-to-all 4000", "collective-permute 392",
                           "collective-permute 392", "collective-permute 196", "collective-permute 196"));

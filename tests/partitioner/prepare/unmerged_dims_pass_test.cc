@@ -117,7 +117,7 @@ TEST(UnmergedDimsPassTest, MovedValues) {
   b = f32[6,3,4] broadcast(c), dimensions={2,0}
   ROOT r = f32[2,3,3,4] reshape(b)
 )");
-  // A slice or concatenation along the merged dimension takes the reshaped value.
+  // A slice or concatenation along the merged dimension stays as it is; its operand is merged for it.
   EXPECT_THAT(After(R"(
   x = f32[2,3,5] parameter(0)
   y = f32[6,5] reshape(x)

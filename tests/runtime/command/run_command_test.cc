@@ -304,7 +304,7 @@ TEST(RunCommandTest, MeshesThatAreTooLargeAreRefusedBeforeTheyAreMade) {
   EXPECT_THAT(RunHloCommand(command), refused);
   command.max_bytes = 35000000;
   EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kInternal));
-  // The same for devices that a flag or replicas ask for.
+  // The limit also holds for devices that --num_partitions or replica_count asks for.
   command.max_bytes = 10000000;
   command.input = WriteText("plain.hlo", "ROOT p = f32[8] parameter(0)");
   command.num_partitions = 100000;

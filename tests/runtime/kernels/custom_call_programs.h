@@ -8,7 +8,7 @@
 
 namespace toroid {
 
-// OpProgram::opcode is the target.
+// In each, OpProgram::opcode holds the custom call's target.
 const std::vector<OpProgram>& CustomCallPrograms();
 
 }  // namespace toroid

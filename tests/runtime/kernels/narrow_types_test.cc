@@ -157,7 +157,7 @@ TEST(ReducePrecisionTest, FormatsSignsAndNan) {
   EXPECT_EQ(reduced("f32", "65519, 65520, 2049, -70000", 4, 5, 10), "{65504, inf, 2048, -inf}");
   // A value that would be denormal becomes a zero of its sign.
   EXPECT_EQ(reduced("f32", "6.1035156e-05, 3e-05, -3e-05", 3, 5, 10), "{6.1035156e-05, 0, -0}");
-  // With the type's own width of exponent denormals stay; their bits are rounded.
+  // A format with the 5 exponent bits of f16 keeps f16's denormals and rounds their mantissas.
   EXPECT_EQ(reduced("f16", "1.0014e-05, 1.526e-05, -6e-08", 3, 5, 10), "{1e-05, 1.526e-05, -6e-08}");
   EXPECT_EQ(reduced("f16", "1.0014e-05, 1.526e-05", 2, 5, 2), "{1.526e-05, 1.526e-05}");
   // Without mantissa bits ties go to even exponent fields: 2, not 4.
