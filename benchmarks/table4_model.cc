@@ -132,7 +132,8 @@ absl::StatusOr<Table4Point> Simulated(const Program& program, int64_t cores,
   Value result = program(b, cores);
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, b.Build(result));
   PartitionOptions partition_options;
-  partition_options.windowed_einsum_bytes = INT64_MAX;  // The paper's rows gather.
+  // The paper's rows gather.
+  std::erase(partition_options.passes, "windowed_einsum");
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, partition_options));
   SimulationOptions options;
   ASSIGN_OR_RETURN(options.machine, LoadMachine(absl::StrCat("tpu-v3-", cores), Rates::kMeasured));

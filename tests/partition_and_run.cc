@@ -7,10 +7,10 @@
 namespace toroid {
 
 absl::StatusOr<Literal> PartitionAndRun(const Module& module, const PartitionOptions& options,
-                                        absl::Span<const Literal> arguments, const GivenShardings& given) {
+                                        absl::Span<const Literal> arguments) {
   PartitionOptions checked = options;
   checked.verify = true;
-  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(module, checked, given));
+  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(module, checked));
   AssembleOptions assemble;
   assemble.check_replicas = true;
   return RunPartitioned(*partitioned.module, arguments, module.entry()->root()->shape(), assemble);

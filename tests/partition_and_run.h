@@ -15,8 +15,7 @@ namespace toroid {
 // Partitions `module` under the options (the verifier runs after each phase), runs it on its mesh and
 // assembles the result, checking that replicas agree.
 absl::StatusOr<Literal> PartitionAndRun(const Module& module, const PartitionOptions& options,
-                                        absl::Span<const Literal> arguments,
-                                        const GivenShardings& given = {});
+                                        absl::Span<const Literal> arguments);
 
 }  // namespace toroid
 

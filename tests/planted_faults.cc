@@ -5,9 +5,9 @@
 
 #include "hlo/base/status.h"
 #include "hlo/builder/instruction_builder.h"
+#include "hlo/devices/permute_pattern.h"
+#include "hlo/devices/replica_groups.h"
 #include "hlo/ir/edit.h"
-#include "hlo/ir/permute_pattern.h"
-#include "hlo/ir/replica_groups.h"
 #include "hlo/ops/verify_module.h"
 
 namespace toroid {

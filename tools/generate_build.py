@@ -33,7 +33,8 @@ APART = {(a, b) for a in ('partitioner', 'runtime', 'simulator') for b in ('part
 # The folders inside each part, from the ground up: a library uses its own folder and those below it. '' is the part's own
 # folder. Folders that stand on one line use each other.
 FLOORS = {
-    'hlo': ['base', 'proto', '', 'ir', 'ops', 'builder', 'io', 'analysis', 'cost', 'passes', 'gradient', 'command'],
+    'hlo': ['base', 'proto', '', 'ir', 'devices', 'ops', 'builder', 'io', 'analysis', 'cost', 'passes', 'gradient/sweep',
+            'gradient/rules', 'gradient/remat', 'gradient', 'command'],
     'partitioner': ['spmd', 'reshard', 'ops', 'assign', 'propagation', 'prepare', 'provenance', 'plan', 'report', 'rewrite',
                     'search', 'stages', 'command'],
     'runtime': ['loops', 'transport', 'mesh', 'plan', 'dynamic', 'kernels', 'kernels/linear_algebra', 'collectives',

@@ -1,6 +1,6 @@
 #include "examples/moe/gating.h"
 
-#include "hlo/gradient/pullback.h"
+#include "hlo/gradient/sweep/pullback.h"
 
 namespace toroid {
 namespace {

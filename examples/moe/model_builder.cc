@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "examples/moe/random_bits.h"
-#include "hlo/gradient/pullback.h"
+#include "hlo/gradient/sweep/pullback.h"
 
 namespace toroid {
 

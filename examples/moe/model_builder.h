@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "examples/moe/config.h"
 #include "hlo/builder/builder.h"
-#include "hlo/gradient/gradient_options.h"
+#include "hlo/gradient/sweep/gradient_options.h"
 
 namespace toroid {
 

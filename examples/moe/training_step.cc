@@ -13,7 +13,7 @@
 #include "hlo/base/status.h"
 #include "hlo/gradient/copied_options.h"
 #include "hlo/gradient/gradient.h"
-#include "hlo/gradient/remat_policy.h"
+#include "hlo/gradient/remat/remat_policy.h"
 #include "hlo/passes/dce_pass.h"
 
 namespace toroid {

@@ -41,7 +41,7 @@ struct TrainingStep {
   std::vector<std::string> metrics;
 };
 
-// Which values of the forward pass are kept for the backward pass (hlo/gradient/remat_policy.h).
+// Which values of the forward pass are kept for the backward pass (hlo/gradient/remat/remat_policy.h).
 enum class Remat {
   kNone,       // All values that take work to compute.
   kDots,       // Contractions; all others are recomputed.

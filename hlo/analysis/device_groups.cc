@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "hlo/base/math.h"
-#include "hlo/ir/permute_pattern.h"
-#include "hlo/ir/replica_groups.h"
-#include "hlo/ir/spmd_record.h"
+#include "hlo/devices/permute_pattern.h"
+#include "hlo/devices/replica_groups.h"
+#include "hlo/devices/spmd_record.h"
 #include "hlo/ops/device_groups.h"
 
 namespace toroid {

@@ -17,7 +17,7 @@
 
 #include "hlo/analysis/collective.h"
 #include "hlo/analysis/work.h"
-#include "hlo/ir/mesh.h"
+#include "hlo/devices/mesh.h"
 
 namespace toroid {
 

@@ -2,7 +2,7 @@
 #ifndef TOROID_HLO_GRADIENT_COPIED_OPTIONS_H_
 #define TOROID_HLO_GRADIENT_COPIED_OPTIONS_H_
 
-#include "hlo/gradient/gradient_options.h"
+#include "hlo/gradient/sweep/gradient_options.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {

@@ -19,7 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "hlo/builder/instruction_builder.h"
-#include "hlo/gradient/gradient_options.h"
+#include "hlo/gradient/sweep/gradient_options.h"
 
 namespace toroid {
 

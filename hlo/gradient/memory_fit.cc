@@ -13,12 +13,12 @@
 #include "hlo/analysis/work.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/devices/hlo_sharding.h"
 #include "hlo/gradient/copied_options.h"
 #include "hlo/gradient/gradient.h"
-#include "hlo/gradient/kept_values.h"
-#include "hlo/gradient/layer_plan.h"
+#include "hlo/gradient/remat/layer_plan.h"
+#include "hlo/gradient/sweep/kept_values.h"
 #include "hlo/ir/edit.h"
-#include "hlo/ir/hlo_sharding.h"
 #include "hlo/passes/dce_pass.h"
 
 namespace toroid {

@@ -28,7 +28,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "hlo/cost/cost_model.h"
-#include "hlo/gradient/gradient_options.h"
+#include "hlo/gradient/sweep/gradient_options.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {

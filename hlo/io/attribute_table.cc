@@ -8,12 +8,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "hlo/devices/permute_pattern.h"
 #include "hlo/io/attribute_values.h"
 #include "hlo/io/device_groups_text.h"
 #include "hlo/io/literal_text.h"
 #include "hlo/io/shape_text.h"
 #include "hlo/ir/attribute_views.h"
-#include "hlo/ir/permute_pattern.h"
 
 namespace toroid {
 namespace {

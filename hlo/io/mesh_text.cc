@@ -5,7 +5,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "hlo/ir/device_limit.h"
+#include "hlo/devices/device_limit.h"
 
 namespace toroid {
 

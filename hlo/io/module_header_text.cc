@@ -7,11 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "hlo/devices/device_limit.h"
 #include "hlo/io/mesh_text.h"
 #include "hlo/io/metadata_text.h"
 #include "hlo/io/shape_text.h"
 #include "hlo/io/sharding_text.h"
-#include "hlo/ir/device_limit.h"
 #include "hlo/ir/schedule.h"
 
 namespace toroid {

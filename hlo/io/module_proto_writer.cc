@@ -11,8 +11,8 @@
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "hlo/base/unique_names.h"
+#include "hlo/devices/permute_pattern.h"
 #include "hlo/io/module_proto.h"
-#include "hlo/ir/permute_pattern.h"
 #include "hlo/ir/schedule.h"
 
 namespace toroid {

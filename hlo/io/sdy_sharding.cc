@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
-#include "hlo/ir/hlo_sharding.h"
+#include "hlo/devices/hlo_sharding.h"
 
 namespace toroid {
 namespace {

@@ -103,7 +103,7 @@ namespace {
 // Copies what AddClone leaves out.
 void CopyNotes(const Instruction& instruction, Instruction* clone) {
   clone->set_name(instruction.name());
-  clone->set_sharding(instruction.sharding());
+  clone->TakeSharding(instruction);
   clone->set_cause(instruction.cause());
 }
 

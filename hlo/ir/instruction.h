@@ -68,7 +68,23 @@ class Instruction {
 
   // Null if there is none.
   const xla::OpSharding* sharding() const { return sharding_; }
-  void set_sharding(const xla::OpSharding* sharding) { sharding_ = sharding; }
+  // Sets a sharding that the module itself states.
+  void set_sharding(const xla::OpSharding* sharding) {
+    sharding_ = sharding;
+    sharding_is_given_ = false;
+  }
+  // True if the sharding comes from outside of the module, for example from a command line. It then counts in
+  // either dialect, whereas other ordinary shardings are ignored in a Shardy module. Files do not keep it.
+  bool sharding_is_given() const { return sharding_is_given_; }
+  void GiveSharding(const xla::OpSharding* sharding) {
+    sharding_ = sharding;
+    sharding_is_given_ = true;
+  }
+  // Takes over the sharding of another instruction, and whether it was given.
+  void TakeSharding(const Instruction& from) {
+    sharding_ = from.sharding_;
+    sharding_is_given_ = from.sharding_is_given_;
+  }
   // Null if there is none.
   const xla::OpMetadata* metadata() const { return metadata_; }
   void set_metadata(const xla::OpMetadata* metadata) { metadata_ = metadata; }
@@ -103,6 +119,7 @@ class Instruction {
   friend class Computation;
 
   Opcode opcode_ = Opcode::kUnknown;
+  bool sharding_is_given_ = false;
   int32_t cause_ = 0;
   int32_t index_ = -1;
   int64_t id_ = -1;

@@ -8,7 +8,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "hlo/base/math.h"
-#include "hlo/ir/replica_groups.h"
+#include "hlo/devices/replica_groups.h"
 #include "hlo/ops/constraint.h"
 #include "hlo/ops/device_groups.h"
 

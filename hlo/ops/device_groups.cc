@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "hlo/ir/device_limit.h"
+#include "hlo/devices/device_limit.h"
 #include "hlo/ops/constraint.h"
 
 namespace toroid {

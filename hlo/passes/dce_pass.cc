@@ -1,7 +1,6 @@
 #include "hlo/passes/dce_pass.h"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "hlo/analysis/liveness.h"
@@ -9,7 +8,7 @@
 
 namespace toroid {
 
-bool EliminateDeadCode(Module* module, absl::flat_hash_set<const Instruction*>* given) {
+bool EliminateDeadCode(Module* module) {
   bool changed = false;
   const SideEffects side_effects(*module);
   for (const auto& computation : module->computations()) {
@@ -20,14 +19,6 @@ bool EliminateDeadCode(Module* module, absl::flat_hash_set<const Instruction*>* 
     computation->Keep(needed);
   }
   module->RemoveUnreachableComputations();
-  if (given == nullptr || given->empty()) return changed;
-  absl::flat_hash_set<const Instruction*> left;
-  for (const auto& computation : module->computations()) {
-    for (const auto& instruction : computation->instructions()) {
-      if (given->contains(instruction.get())) left.insert(instruction.get());
-    }
-  }
-  *given = std::move(left);
   return changed;
 }
 

@@ -21,8 +21,7 @@ bool AnyExpands(const Module& module) {
 
 class Expander {
  public:
-  Expander(const Module& source, const absl::flat_hash_set<const Instruction*>& given, Module* target)
-      : source_(source), given_(given), target_(target) {}
+  Expander(const Module& source, Module* target) : source_(source), target_(target) {}
 
   absl::Status Run() {
     computations_.resize(source_.num_computations());
@@ -30,8 +29,6 @@ class Expander {
     target_->set_entry(computations_[source_.entry()->index()]);
     return absl::OkStatus();
   }
-
-  absl::flat_hash_set<const Instruction*> given_copies() && { return std::move(given_copies_); }
 
  private:
   absl::Status Copy(const Computation& source) {
@@ -43,9 +40,7 @@ class Expander {
         CloneInstructions(source,
                           [&](const Instruction& instruction,
                               std::vector<Instruction*>* operands) -> absl::StatusOr<Instruction*> {
-                            ASSIGN_OR_RETURN(Instruction * value, Append(instruction, *operands, copy));
-                            if (given_.contains(&instruction)) given_copies_.insert(value);
-                            return value;
+                            return Append(instruction, *operands, copy);
                           }));
     CloneControlPredecessors(source, made);
     copy->set_root(made[source.root()->index()]);
@@ -59,7 +54,7 @@ class Expander {
       Instruction* clone = to->AddClone(source, source.shape(), operands);
       ReplaceCalled(clone, [&](const Computation* callee) { return computations_[callee->index()]; });
       clone->set_name(source.name());
-      clone->set_sharding(source.sharding());
+      clone->TakeSharding(source);
       return clone;
     }
     InstructionBuilder b(to);
@@ -68,31 +63,26 @@ class Expander {
     const absl::StatusOr<Value> value = ExpandOp(source, operands, step, b);
     if (!value.ok()) return Annotate(value.status(), source.Path());
     (*value)->set_name(source.name());
-    (*value)->set_sharding(source.sharding());
+    (*value)->TakeSharding(source);
     (*value)->set_frontend_attributes(source.frontend_attributes());
     return *value;
   }
 
   const Module& source_;
-  const absl::flat_hash_set<const Instruction*>& given_;
-  absl::flat_hash_set<const Instruction*> given_copies_;
   Module* target_;
   std::vector<Computation*> computations_;  // By computation of the source.
 };
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Module>> ExpandOps(const Module& module,
-                                                  absl::flat_hash_set<const Instruction*>* given) {
+absl::StatusOr<std::unique_ptr<Module>> ExpandOps(const Module& module) {
   if (!AnyExpands(module)) return std::unique_ptr<Module>();
   auto target = std::make_unique<Module>(module.name(), module);
   *target->mutable_proto() = module.proto();
   target->mutable_proto()->clear_schedule();
   target->config() = module.config();
-  const absl::flat_hash_set<const Instruction*> none;
-  Expander expander(module, given == nullptr ? none : *given, target.get());
+  Expander expander(module, target.get());
   RETURN_IF_ERROR(expander.Run());
-  if (given != nullptr) *given = std::move(expander).given_copies();
   target->RemoveUnreachableComputations();  // Sorts the loops' bodies before their callers.
   return target;
 }

@@ -4,7 +4,6 @@
 
 #include <memory>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
 #include "hlo/passes/pass.h"
@@ -13,20 +12,12 @@ namespace toroid {
 
 // A copy of the verified `module` with all composite ops expanded; null if there are none. The value that
 // replaces an op (a tuple if the op has several results) takes its name and shardings.
-// `given`: as for InlineCalls (inline_calls_pass.h).
-absl::StatusOr<std::unique_ptr<Module>> ExpandOps(const Module& module,
-                                                  absl::flat_hash_set<const Instruction*>* given = nullptr);
+absl::StatusOr<std::unique_ptr<Module>> ExpandOps(const Module& module);
 
 class ExpandOpsPass : public RebuildingPass {
  public:
-  explicit ExpandOpsPass(absl::flat_hash_set<const Instruction*>* given = nullptr) : given_(given) {}
   absl::string_view name() const override { return "expand_ops"; }
-  absl::StatusOr<std::unique_ptr<Module>> Rebuild(const Module& source) override {
-    return ExpandOps(source, given_);
-  }
-
- private:
-  absl::flat_hash_set<const Instruction*>* const given_;
+  absl::StatusOr<std::unique_ptr<Module>> Rebuild(const Module& source) override { return ExpandOps(source); }
 };
 
 }  // namespace toroid

@@ -68,9 +68,8 @@ int64_t InlinedInstructions(const Module& module) {
 
 class Inliner {
  public:
-  Inliner(const Module& source, const absl::flat_hash_set<const Instruction*>& given, Module* target)
+  Inliner(const Module& source, Module* target)
       : source_(source),
-        given_(given),
         target_(target),
         shardy_(source.proto().frontend_attributes().map().count("xla.sdy.meshes") > 0) {}
 
@@ -79,10 +78,8 @@ class Inliner {
     ASSIGN_OR_RETURN(Computation * entry, Copy(*source_.entry(), nullptr));
     target_->set_entry(entry);
     target_->RemoveUnreachableComputations();  // Sorts callees before their callers.
-    return bitcasts_.Finish(target_, &given_copies_);
+    return bitcasts_.Finish(target_);
   }
-
-  absl::flat_hash_set<const Instruction*> given_copies() && { return std::move(given_copies_); }
 
  private:
   // The destination of copied instructions.
@@ -178,7 +175,7 @@ class Inliner {
                                                absl::Span<Instruction* const> operands) {
     Instruction* copy = AppendSynchronousOp(start, operands, place.to);
     copy->set_name(start.name());
-    TakeSharding(start, copy);
+    copy->TakeSharding(start);
     if (!start.called().empty()) RETURN_IF_ERROR(CopyCalled(start, place.outer, copy));
     return copy;
   }
@@ -194,7 +191,7 @@ class Inliner {
       copy = place.to->AddClone(instruction, instruction.shape(), *operands);
     }
     copy->set_name(instruction.name());
-    TakeSharding(instruction, copy);
+    copy->TakeSharding(instruction);
     copy->set_metadata(InlinedMetadata(place.outer, copy->metadata()));
     if (!instruction.called().empty()) RETURN_IF_ERROR(CopyCalled(instruction, place.outer, copy));
     return copy;
@@ -238,14 +235,9 @@ class Inliner {
     return to->Add(Opcode::kTuple, value.shape(), elements);
   }
 
-  void TakeSharding(const Instruction& from, Instruction* to) {
-    to->set_sharding(from.sharding());
-    if (given_.contains(&from)) given_copies_.insert(to);
-  }
-
   // `value`, which replaces the call or parameter `gone`, annotated with the shardings of `gone`.
   absl::StatusOr<Instruction*> KeepSharding(const Instruction& gone, Instruction* value, Computation* to) {
-    const bool named = gone.FrontendAttribute("xla.sdy.sharding") != nullptr || given_.contains(&gone);
+    const bool named = gone.FrontendAttribute("xla.sdy.sharding") != nullptr || gone.sharding_is_given();
     // In a Shardy module ordinary shardings are ignored.
     if (shardy_ ? !named : gone.sharding() == nullptr) return value;
     size_t leaf = 0;
@@ -273,16 +265,17 @@ class Inliner {
     if (!value->shape().IsArray()) return value;
     Instruction* call = b.CustomCall("Sharding", value->shape(), {value});
     call->set_name(gone.name());
-    call->set_sharding(sharding);
+    if (gone.sharding_is_given()) {
+      call->GiveSharding(sharding);
+    } else {
+      call->set_sharding(sharding);
+    }
     call->set_metadata(gone.metadata());
     if (!gone.shape().IsTuple()) call->set_frontend_attributes(gone.frontend_attributes());
-    if (given_.contains(&gone)) given_copies_.insert(call);
     return call;
   }
 
   const Module& source_;
-  const absl::flat_hash_set<const Instruction*>& given_;
-  absl::flat_hash_set<const Instruction*> given_copies_;
   Module* target_;
   const bool shardy_;
   int64_t composed_ = 0;              // Messages made by InlinedMetadata().
@@ -293,8 +286,7 @@ class Inliner {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Module>> InlineCalls(const Module& module,
-                                                    absl::flat_hash_set<const Instruction*>* given) {
+absl::StatusOr<std::unique_ptr<Module>> InlineCalls(const Module& module) {
   if (InlinedInstructions(module) > kMaxInstructions) {
     return absl::ResourceExhaustedError(
         "calls inline to more than 16 million instructions; use fewer levels of calls");
@@ -302,10 +294,8 @@ absl::StatusOr<std::unique_ptr<Module>> InlineCalls(const Module& module,
   auto target = std::make_unique<Module>(module.name(), module);
   *target->mutable_proto() = module.proto();
   target->config() = module.config();
-  const absl::flat_hash_set<const Instruction*> none;
-  Inliner inliner(module, given == nullptr ? none : *given, target.get());
+  Inliner inliner(module, target.get());
   RETURN_IF_ERROR(inliner.Run());
-  if (given != nullptr) *given = std::move(inliner).given_copies();
   return target;
 }
 

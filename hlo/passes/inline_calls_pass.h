@@ -16,7 +16,6 @@
 
 #include <memory>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
 #include "hlo/passes/pass.h"
@@ -24,23 +23,16 @@
 namespace toroid {
 
 // A copy of `module` without calls; computations that nothing reaches are left out.
-// `given`: instructions whose ordinary sharding counts even in a Shardy module, where ordinary shardings are
-// ignored otherwise. The set is updated to their copies and to the annotations that replace them.
 // Errors: kResourceExhausted, before anything is built, if more than 16 million instructions are inlined;
 //         kUnimplemented for a bitcast that reads padding and that the result or a side effect needs.
-absl::StatusOr<std::unique_ptr<Module>> InlineCalls(const Module& module,
-                                                    absl::flat_hash_set<const Instruction*>* given = nullptr);
+absl::StatusOr<std::unique_ptr<Module>> InlineCalls(const Module& module);
 
 class InlineCallsPass : public RebuildingPass {
  public:
-  explicit InlineCallsPass(absl::flat_hash_set<const Instruction*>* given = nullptr) : given_(given) {}
   absl::string_view name() const override { return "inline_calls"; }
   absl::StatusOr<std::unique_ptr<Module>> Rebuild(const Module& source) override {
-    return InlineCalls(source, given_);
+    return InlineCalls(source);
   }
-
- private:
-  absl::flat_hash_set<const Instruction*>* const given_;
 };
 
 }  // namespace toroid

@@ -115,8 +115,7 @@ Instruction* ConvertedTo(Instruction* value, const Shape& shape) {
 
 class Separator {
  public:
-  Separator(const Module& source, const absl::flat_hash_set<const Instruction*>& given, Module* target)
-      : source_(source), given_(given), target_(target) {}
+  Separator(const Module& source, Module* target) : source_(source), target_(target) {}
 
   absl::Status Run() {
     computations_.resize(source_.num_computations());
@@ -124,8 +123,6 @@ class Separator {
     target_->set_entry(computations_[source_.entry()->index()]);
     return absl::OkStatus();
   }
-
-  absl::flat_hash_set<const Instruction*> given_copies() && { return std::move(given_copies_); }
 
  private:
   absl::Status Copy(const Computation& source) {
@@ -139,8 +136,7 @@ class Separator {
                               std::vector<Instruction*>* operands) -> absl::StatusOr<Instruction*> {
                             ASSIGN_OR_RETURN(Instruction * value, Append(instruction, *operands, copy));
                             value->set_name(instruction.name());
-                            value->set_sharding(instruction.sharding());
-                            if (given_.contains(&instruction)) given_copies_.insert(value);
+                            value->TakeSharding(instruction);
                             return value;
                           }));
     CloneControlPredecessors(source, made);
@@ -291,25 +287,20 @@ class Separator {
   }
 
   const Module& source_;
-  const absl::flat_hash_set<const Instruction*>& given_;
-  absl::flat_hash_set<const Instruction*> given_copies_;
   Module* target_;
   std::vector<Computation*> computations_;  // By computation of the source.
 };
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Module>> SeparatePrecisions(const Module& module,
-                                                           absl::flat_hash_set<const Instruction*>* given) {
+absl::StatusOr<std::unique_ptr<Module>> SeparatePrecisions(const Module& module) {
   if (!AnyMeetsFloats(module)) return std::unique_ptr<Module>();
   auto target = std::make_unique<Module>(module.name(), module);
   *target->mutable_proto() = module.proto();
   target->mutable_proto()->clear_schedule();
   target->config() = module.config();
-  const absl::flat_hash_set<const Instruction*> none;
-  Separator separator(module, given == nullptr ? none : *given, target.get());
+  Separator separator(module, target.get());
   RETURN_IF_ERROR(separator.Run());
-  if (given != nullptr) *given = std::move(separator).given_copies();
   target->RemoveUnreachableComputations();  // Sorts the new reducers before their callers.
   return target;
 }

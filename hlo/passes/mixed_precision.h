@@ -14,7 +14,6 @@
 
 #include <memory>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
 #include "hlo/passes/pass.h"
@@ -22,20 +21,14 @@
 namespace toroid {
 
 // A copy of the verified `module` in which no op mixes floats; null if none does.
-// `given`: as for InlineCalls (inline_calls_pass.h).
-absl::StatusOr<std::unique_ptr<Module>> SeparatePrecisions(
-    const Module& module, absl::flat_hash_set<const Instruction*>* given = nullptr);
+absl::StatusOr<std::unique_ptr<Module>> SeparatePrecisions(const Module& module);
 
 class MixedPrecisionPass : public RebuildingPass {
  public:
-  explicit MixedPrecisionPass(absl::flat_hash_set<const Instruction*>* given = nullptr) : given_(given) {}
   absl::string_view name() const override { return "mixed_precision"; }
   absl::StatusOr<std::unique_ptr<Module>> Rebuild(const Module& source) override {
-    return SeparatePrecisions(source, given_);
+    return SeparatePrecisions(source);
   }
-
- private:
-  absl::flat_hash_set<const Instruction*>* const given_;
 };
 
 }  // namespace toroid

@@ -1,10 +1,14 @@
 #include "hlo/passes/pass.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
 #include "hlo/ir/edit.h"
@@ -26,6 +30,45 @@ absl::StatusOr<bool> TakeOver(absl::StatusOr<std::unique_ptr<Module>> made, std:
   if (!made.ok()) return made.status();
   *module = *std::move(made);
   return *module != nullptr;
+}
+
+// Reads a number that may end in K, M or G.
+bool ReadNumber(absl::string_view text, int64_t* number) {
+  constexpr absl::string_view kUnits = "KMG";
+  const size_t unit = text.empty() ? absl::string_view::npos : kUnits.find(text.back());
+  const int64_t factor = unit == absl::string_view::npos ? 1 : int64_t{1} << (10 * (unit + 1));
+  if (factor > 1) text.remove_suffix(1);
+  return absl::SimpleAtoi(text, number) && !__builtin_mul_overflow(*number, factor, number);
+}
+
+absl::Status UnknownOption(absl::string_view key, absl::Span<const PassOption> options) {
+  if (options.empty()) return absl::InvalidArgumentError("the pass has no options");
+  const auto append = [](std::string* out, const PassOption& option) { absl::StrAppend(out, option.key); };
+  return absl::InvalidArgumentError(
+      absl::StrCat("there is no option '", key, "'; there are ", absl::StrJoin(options, ", ", append)));
+}
+
+// The numbers of an entry NAME:KEY=NUMBER:..., in the order of `options`.
+absl::StatusOr<std::vector<int64_t>> ReadNumbers(absl::string_view entry,
+                                                 absl::Span<const PassOption> options) {
+  std::vector<int64_t> numbers;
+  for (const PassOption& option : options) numbers.push_back(option.by_default);
+  const std::vector<absl::string_view> parts = absl::StrSplit(entry, ':');
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const std::pair<absl::string_view, absl::string_view> part =
+        absl::StrSplit(parts[i], absl::MaxSplits('=', 1));
+    const auto option = std::find_if(options.begin(), options.end(),
+                                     [&](const PassOption& known) { return known.key == part.first; });
+    if (option == options.end()) return UnknownOption(part.first, options);
+    int64_t& number = numbers[option - options.begin()];
+    if (!ReadNumber(part.second, &number) || number < option->least || number > option->most) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "expected ", part.first, "=NUMBER, ",
+          option->most == INT64_MAX ? absl::StrCat(option->least, " or more, such as 65536, 64K, 30M or 4G")
+                                    : absl::StrCat("from ", option->least, " to ", option->most)));
+    }
+  }
+  return numbers;
 }
 
 }  // namespace
@@ -77,12 +120,13 @@ absl::StatusOr<std::vector<PassReport>> PassPipeline::RunOnCopy(const Module& so
   return reports;
 }
 
-absl::StatusOr<PassPipeline> MakePipeline(absl::Span<const std::string> names,
+absl::string_view PassOfEntry(absl::string_view entry) { return entry.substr(0, entry.find(':')); }
+
+absl::StatusOr<PassPipeline> MakePipeline(absl::Span<const std::string> entries,
                                           absl::Span<const NamedPass> known) {
   PassPipeline pipeline;
-  for (const std::string& listed : names) {
-    const size_t colon = listed.find(':');
-    const std::string name = listed.substr(0, colon);
+  for (const std::string& entry : entries) {
+    const absl::string_view name = PassOfEntry(entry);
     const auto named =
         std::find_if(known.begin(), known.end(), [&](const NamedPass& p) { return p.name == name; });
     if (named == known.end()) {
@@ -90,17 +134,9 @@ absl::StatusOr<PassPipeline> MakePipeline(absl::Span<const std::string> names,
       return absl::InvalidArgumentError(
           absl::StrCat("there is no pass '", name, "'; there are ", absl::StrJoin(known, ", ", append)));
     }
-    if (colon == std::string::npos) {
-      pipeline.Add(named->make());
-      continue;
-    }
-    int64_t number;
-    if (named->make_with == nullptr || !absl::SimpleAtoi(listed.substr(colon + 1), &number) || number < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("pass '", listed,
-                       "': ", named->make_with == nullptr ? "it has no number" : "expected NAME:NUMBER"));
-    }
-    pipeline.Add(named->make_with(number));
+    absl::StatusOr<std::vector<int64_t>> numbers = ReadNumbers(entry, named->options);
+    if (!numbers.ok()) return Annotate(numbers.status(), absl::StrCat("pass '", entry, "'"));
+    pipeline.Add(named->make(*numbers));
   }
   return pipeline;
 }

@@ -87,30 +87,43 @@ class PassPipeline {
   std::vector<std::unique_ptr<Pass>> passes_;
 };
 
-// A pass that lists of passes can name.
+// An option of a pass: a number from `least` to `most`.
+struct PassOption {
+  absl::string_view key;
+  int64_t by_default;
+  int64_t least = 0;
+  int64_t most = INT64_MAX;
+};
+
+// A pass that lists of passes can name, as NAME or NAME:KEY=NUMBER:..., with a KEY for each option.
 struct NamedPass {
   absl::string_view name;
-  std::unique_ptr<Pass> (*make)();
-  // For NAME:NUMBER; null if the pass takes no number.
-  std::unique_ptr<Pass> (*make_with)(int64_t number) = nullptr;
+  // `numbers`: by option, in the order of `options`.
+  std::unique_ptr<Pass> (*make)(absl::Span<const int64_t> numbers);
+  absl::Span<const PassOption> options = {};
   // The pass may remove collectives, shrink them or change their kind; candidates are compared after it.
   bool changes_what_is_sent = false;
 };
 
 template <typename P>
-std::unique_ptr<Pass> MakePass() {
+std::unique_ptr<Pass> MakePass(absl::Span<const int64_t> /*numbers*/) {
   return std::make_unique<P>();
 }
 
+// For a pass with one option.
 template <typename P>
-std::unique_ptr<Pass> MakePassWith(int64_t number) {
-  return std::make_unique<P>(number);
+std::unique_ptr<Pass> MakePassWith(absl::Span<const int64_t> numbers) {
+  return std::make_unique<P>(numbers[0]);
 }
 
-// The pipeline of the named passes, in the order of `names`; a pass may be named more than once.
-// Errors: kInvalidArgument for an unknown name (the message lists the known ones), for a malformed number,
-// and for a number given to a pass that takes none.
-absl::StatusOr<PassPipeline> MakePipeline(absl::Span<const std::string> names,
+// The name in an entry of a list of passes: "loop_collectives" of "loop_collectives:bytes=1M".
+absl::string_view PassOfEntry(absl::string_view entry);
+
+// The pipeline of a list of passes, in its order; a pass may be in it more than once. A number may end in K, M or G, for
+// 2^10, 2^20 or 2^30.
+// Errors: kInvalidArgument for an unknown name or key (the message lists the known ones), for a malformed number, and for
+// one out of its range.
+absl::StatusOr<PassPipeline> MakePipeline(absl::Span<const std::string> entries,
                                           absl::Span<const NamedPass> known);
 
 }  // namespace toroid

@@ -8,10 +8,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "hlo/analysis/device_groups.h"
 #include "hlo/base/status.h"
+#include "hlo/devices/replica_groups.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/native_types.h"
 #include "hlo/ir/replace_instructions.h"
-#include "hlo/ir/replica_groups.h"
 
 namespace toroid {
 namespace {

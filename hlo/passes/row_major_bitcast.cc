@@ -108,9 +108,9 @@ Instruction* RowMajorBitcasts::Append(const Instruction& bitcast, Instruction* o
   return as_it_is;
 }
 
-absl::Status RowMajorBitcasts::Finish(Module* copy, absl::flat_hash_set<const Instruction*>* given) {
+absl::Status RowMajorBitcasts::Finish(Module* copy) {
   if (without_value_.empty()) return absl::OkStatus();
-  EliminateDeadCode(copy, given);
+  EliminateDeadCode(copy);
   for (const auto& computation : copy->computations()) {
     for (const auto& instruction : computation->instructions()) {
       const auto found = without_value_.find(instruction.get());

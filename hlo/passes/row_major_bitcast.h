@@ -11,7 +11,6 @@
 #define TOROID_HLO_PASSES_ROW_MAJOR_BITCAST_H_
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
 
@@ -32,7 +31,7 @@ class RowMajorBitcasts {
   // To be called when `copy`, the module appended to, is complete. If it has bitcasts without a value, drops from it what
   // nothing needs, also from `given` if that is not null.
   // Errors: those of the first that the result or a side effect needs.
-  absl::Status Finish(Module* copy, absl::flat_hash_set<const Instruction*>* given = nullptr);
+  absl::Status Finish(Module* copy);
 
  private:
   absl::flat_hash_map<const Instruction*, absl::Status> without_value_;

@@ -9,9 +9,9 @@
 #include "hlo/base/status.h"
 #include "hlo/builder/counted_loop.h"
 #include "hlo/builder/instruction_builder.h"
+#include "hlo/devices/replica_groups.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/edit.h"
-#include "hlo/ir/replica_groups.h"
 #include "hlo/ops/constraint.h"
 
 namespace toroid {

@@ -9,7 +9,7 @@
 #include "hlo/analysis/sharding_stats.h"
 #include "hlo/io/sdy_sharding.h"
 #include "hlo/opcode.h"
-#include "partitioner/prepare/given_shardings.h"
+#include "partitioner/prepare/sharding_lines.h"
 
 namespace toroid {
 namespace {

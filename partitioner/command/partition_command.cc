@@ -14,12 +14,12 @@
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
 #include "hlo/base/terminal.h"
+#include "hlo/devices/spmd_record.h"
 #include "hlo/io/hlo_text.h"
-#include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
 #include "hlo/passes/pass.h"
 #include "partitioner/command/nothing_sharded.h"
-#include "partitioner/prepare/given_shardings.h"
+#include "partitioner/prepare/sharding_lines.h"
 #include "partitioner/report/explain_table.h"
 #include "partitioner/report/partition_report.h"
 #include "partitioner/report/statistics.h"
@@ -39,7 +39,6 @@ absl::Status Dump(const std::string& folder, int number, absl::string_view phase
 
 struct Input {
   HloFile file;
-  GivenShardings given;
   PipelineOptions looking;  // Dumps and verifies the module after each phase and pass.
 };
 
@@ -65,7 +64,7 @@ absl::StatusOr<const CostModel*> FasterCost(const PartitionCommand& command, con
   for (const CostModel* cost : {command.options.cost, &DefaultCostModel()}) {
     PartitionOptions options = command.options;
     options.cost = cost;
-    ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(module, options, input.given));
+    ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(module, options));
     ASSIGN_OR_RETURN(const PredictedTimes times, command.predict(*partitioned.module));
     if (times.step_seconds >= best_seconds) continue;
     best_seconds = times.step_seconds;
@@ -93,18 +92,18 @@ absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Mod
   }
   options.after_phase = input.looking.after_pass;
   options.verify = input.looking.verify;
-  return PartitionModule(module, options, input.given);
+  return PartitionModule(module, options);
 }
 
-absl::StatusOr<GivenShardings> GiveShardings(const PartitionCommand& command, HloFile* file) {
-  std::vector<GivenSharding> shardings;
+absl::Status GiveShardings(const PartitionCommand& command, HloFile* file) {
+  std::vector<ShardingLine> shardings;
   for (const std::string& line : command.shardings) shardings.push_back({line, ""});
   if (!command.annotations.empty()) {
     ASSIGN_OR_RETURN(const std::string text, ReadInput(command.annotations));
-    for (GivenSharding& line : GivenShardingLines(text, command.annotations))
+    for (ShardingLine& line : ReadShardingLines(text, command.annotations))
       shardings.push_back(std::move(line));
   }
-  return ApplyGivenShardings(shardings, file->module.get(), &file->warnings);
+  return ApplyShardingLines(shardings, file->module.get(), &file->warnings);
 }
 
 void PrintExplanation(const PartitionCommand& command, const Partitioned& partitioned,
@@ -168,9 +167,7 @@ absl::StatusOr<Input> ReadInputFile(const PartitionCommand& command) {
   input.looking = Looking(command);
   ASSIGN_OR_RETURN(input.file, ReadHloFile(command.input));
   RETURN_IF_ERROR(Annotate(VerifyModule(*input.file.module), NameOf(command.input)));
-  absl::StatusOr<GivenShardings> given = GiveShardings(command, &input.file);
-  if (!given.ok()) return Annotate(given.status(), NameOf(command.input));
-  input.given = *std::move(given);
+  RETURN_IF_ERROR(Annotate(GiveShardings(command, &input.file), NameOf(command.input)));
   return input;
 }
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "hlo/ir/device_limit.h"
+#include "hlo/devices/device_limit.h"
 #include "partitioner/rewrite/poison_padding.h"
 #include "partitioner/stages/local_passes.h"
 
@@ -48,24 +48,19 @@ void AddPartitionFlags(CLI::App& app, PartitionOptions* options) {
   app.add_option_function<std::string>(
          "--windowed_einsum",
          [options](const std::string& when) {
-           options->windowed_einsum_bytes = when == "always"  ? 0
-                                            : when == "never" ? INT64_MAX
-                                                              : kWindowedEinsumBytes;
+           if (when == "auto") return;
+           std::erase_if(options->passes,
+                         [](const std::string& entry) { return PassOfEntry(entry) == "windowed_einsum"; });
+           if (when == "never") return;
+           const std::string entry = absl::StrCat("windowed_einsum:", when == "always" ? "bytes=0" : when);
+           options->passes.insert(options->passes.begin(), entry);
+           const absl::Status known = MakePipeline(options->passes, LocalPasses()).status();
+           if (!known.ok()) throw CLI::ValidationError("--windowed_einsum", std::string(known.message()));
          },
-         "Products of gathered or scattered arrays as loops over their parts, so that parts travel while others are multiplied and no "
-         "device holds all of the array; auto: of arrays of 4 GiB and more on a device")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->type_name("auto|always|never");
-  app.add_option_function<int>(
-         "--windowed_einsum_directions",
-         [options](int count) { options->windowed_einsum_both_directions = count == 2; },
-         "Of such a loop: 1: parts come from the next device; 2: half of them from each side")
-      ->check(CLI::IsMember({1, 2}))
-      ->type_name("1|2");
-  app.add_option("--windowed_einsum_unroll", options->windowed_einsum_unroll,
-                 "Of such a loop: parts in a trip")
-      ->check(CLI::Range(1, 64))
-      ->type_name("N");
+         "Write products of gathered or scattered arrays as loops over their parts, so that a part travels while another is "
+         "multiplied and no device holds the whole array; auto: for arrays of 4 GiB and more on a device. OPTIONS of "
+         "the loops: bytes=N:directions=1|2:unroll=N, for example bytes=1G:directions=2")
+      ->type_name("auto|always|never|OPTIONS");
   app.add_flag_callback(
       "--poison_padding", [options] { options->on_local_value = PoisonPadding; },
       "Test aid: write garbage beyond the valid part of every uneven shard");

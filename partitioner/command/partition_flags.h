@@ -8,7 +8,7 @@
 namespace toroid {
 
 // Adds the flags that set `options`: --num_partitions, --device_order=random:SEED, --search, --passes,
-// --windowed_einsum, --windowed_einsum_directions, --windowed_einsum_unroll and --poison_padding.
+// --windowed_einsum and --poison_padding.
 void AddPartitionFlags(CLI::App& app, PartitionOptions* options);
 
 }  // namespace toroid

@@ -5,9 +5,9 @@
 
 #include "hlo/analysis/sharding_stats.h"
 #include "hlo/base/status.h"
+#include "hlo/devices/spmd_record.h"
 #include "hlo/ir/edit.h"
-#include "hlo/ir/spmd_record.h"
-#include "partitioner/prepare/given_shardings.h"
+#include "partitioner/prepare/sharding_lines.h"
 #include "partitioner/stages/spmd_partitioner.h"
 
 namespace toroid {
@@ -24,11 +24,11 @@ absl::StatusOr<std::shared_ptr<const Module>> PartitionOnDemand(const Module& mo
                                                                 const PartitionOptions& options) {
   if (options.num_partitions == 1) return nullptr;
   if (options.num_partitions == 0 && shardings.empty() && !NamesDevices(module)) return nullptr;
-  std::vector<GivenSharding> lines;
+  std::vector<ShardingLine> lines;
   for (const std::string& line : shardings) lines.push_back({line, ""});
   const std::unique_ptr<Module> annotated = CloneModule(module);
-  ASSIGN_OR_RETURN(const GivenShardings given, ApplyGivenShardings(lines, annotated.get()));
-  ASSIGN_OR_RETURN(Partitioned partitioned, PartitionModule(*annotated, options, given));
+  RETURN_IF_ERROR(ApplyShardingLines(lines, annotated.get()));
+  ASSIGN_OR_RETURN(Partitioned partitioned, PartitionModule(*annotated, options));
   return std::shared_ptr<const Module>(std::move(partitioned.module));
 }
 

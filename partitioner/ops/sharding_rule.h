@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "hlo/devices/mesh.h"
 #include "hlo/ir/instruction.h"
-#include "hlo/ir/mesh.h"
 
 namespace toroid {
 

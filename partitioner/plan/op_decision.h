@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "absl/container/flat_hash_map.h"
-#include "hlo/ir/mesh.h"
+#include "hlo/devices/mesh.h"
 #include "partitioner/assign/assignment.h"
 #include "partitioner/propagation/flow_graph.h"
 

@@ -7,7 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "hlo/ir/mesh.h"
+#include "hlo/devices/mesh.h"
 #include "partitioner/provenance/program_names.h"
 
 namespace toroid {

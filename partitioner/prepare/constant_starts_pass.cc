@@ -138,7 +138,7 @@ Instruction* RewriteOp(const Instruction& op, InstructionBuilder& b) {
   }
 }
 
-absl::StatusOr<bool> RunIn(Computation* computation, GivenShardings* given) {
+absl::StatusOr<bool> RunIn(Computation* computation) {
   std::vector<Instruction*> now(computation->size(), nullptr);
   InstructionBuilder b(computation);
   bool changed = false;
@@ -148,9 +148,8 @@ absl::StatusOr<bool> RunIn(Computation* computation, GivenShardings* given) {
     now[i] = RewriteOp(*op, b);
     if (now[i] == nullptr) continue;
     now[i]->set_name(op->name());
-    now[i]->set_sharding(op->sharding());
+    now[i]->TakeSharding(*op);
     now[i]->set_frontend_attributes(op->frontend_attributes());
-    if (given != nullptr && given->erase(op) > 0) given->insert(now[i]);
     changed = true;
   }
   RETURN_IF_ERROR(b.status());
@@ -164,7 +163,7 @@ absl::StatusOr<bool> ConstantStartsPass::Run(std::unique_ptr<Module>* module) {
   bool changed = false;
   for (const auto& computation : (*module)->computations()) {
     if (computation->is_fusion() || computation->root() == nullptr) continue;
-    ASSIGN_OR_RETURN(const bool here, RunIn(computation.get(), given_));
+    ASSIGN_OR_RETURN(const bool here, RunIn(computation.get()));
     changed |= here;
   }
   return changed;

@@ -18,19 +18,13 @@
 #include <memory>
 
 #include "hlo/passes/pass.h"
-#include "partitioner/prepare/given_shardings.h"
 
 namespace toroid {
 
 class ConstantStartsPass : public Pass {
  public:
-  // `given`: if not null, the replacement of an instruction in the set takes its place there.
-  explicit ConstantStartsPass(GivenShardings* given = nullptr) : given_(given) {}
   absl::string_view name() const override { return "constant_starts"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
-
- private:
-  GivenShardings* given_;
 };
 
 }  // namespace toroid

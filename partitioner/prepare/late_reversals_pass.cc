@@ -245,7 +245,7 @@ class Reverser : public ValuesInForm<Reversed> {
 }  // namespace
 
 absl::StatusOr<bool> LateReversalsPass::Run(std::unique_ptr<Module>* module) {
-  return RewriteInForm<Reverser>(module->get(), given_);
+  return RewriteInForm<Reverser>(module->get());
 }
 
 }  // namespace toroid

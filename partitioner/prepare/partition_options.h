@@ -18,14 +18,11 @@ namespace toroid {
 
 class AssignmentPolicy;
 
-// A quarter of the memory of a TPU v3 core. An array of this size may not fit in memory beside its own copy
-// and the program's other arrays.
-inline constexpr int64_t kWindowedEinsumBytes = int64_t{4} << 30;
-
 // The passes that run over the program of one partition by default.
 inline std::vector<std::string> DefaultPasses() {
-  return {"dead_code",      "duplicates", "loop_collectives", "reduce_scatter",    "unit_dimensions",
-          "merge_movement", "dead_code",  "product_order",    "merge_collectives", "causes"};
+  return {"windowed_einsum", "dead_code",         "duplicates",     "loop_collectives",
+          "reduce_scatter",  "unit_dimensions",   "merge_movement", "dead_code",
+          "product_order",   "merge_collectives", "causes"};
 }
 
 struct PartitionOptions {
@@ -43,15 +40,8 @@ struct PartitionOptions {
   LocalValueHook on_local_value;
   // The cost by which reshardings, assignments and halo exchanges are chosen; must outlive the call.
   const CostModel* cost = &DefaultCostModel();
-  // A product becomes a loop over its parts (hlo/passes/windowed_einsum_pass.h) if its gathered operand, or
-  // its result before it is scattered, has at least this many bytes per device. 0: all; INT64_MAX: none.
-  int64_t windowed_einsum_bytes = kWindowedEinsumBytes;
-  // Options of these loops: whether half of the parts come from each neighbour, and the steps per trip of the
-  // loop.
-  bool windowed_einsum_both_directions = false;
-  int64_t windowed_einsum_unroll = 1;
-  // The passes to run over the program of one partition, in order, by their names in LocalPasses()
-  // (../stages/local_passes.h).
+  // The passes to run over the program of one partition, in order, with their options, if they differ from the
+  // defaults, as in "windowed_einsum:bytes=0". LocalPasses() has their names (../stages/local_passes.h).
   std::vector<std::string> passes = DefaultPasses();
   // A plan (partitioner/plan/plan_text.h) to partition by: nothing is propagated or searched. Empty: none.
   std::string plan;

@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/base/status.h"
-#include "hlo/ir/device_limit.h"
-#include "hlo/ir/spmd_record.h"
+#include "hlo/devices/device_limit.h"
+#include "hlo/devices/spmd_record.h"
 #include "hlo/passes/dce_pass.h"
 #include "hlo/passes/duplicates_pass.h"
 #include "hlo/passes/expand_ops_pass.h"
@@ -118,7 +118,6 @@ absl::string_view NameOf(ProgramForm form) {
 
 absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& module,
                                                                 const PartitionOptions& options,
-                                                                const GivenShardings& given,
                                                                 ProgramForm form) {
   if (options.device_order_seed && HasManualRegions(module)) {
     return absl::UnimplementedError(
@@ -126,16 +125,12 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   }
   RETURN_IF_ERROR(CheckShardyAttributes(module));
   auto program = std::make_unique<PreparedProgram>();
-  GivenShardings flat_given = given;  // The passes update it to the instructions of the rewritten module.
   PassPipeline pipeline;
-  pipeline.Add<MixedPrecisionPass>(&flat_given)
-      .Add<ExpandOpsPass>(&flat_given)
-      .Add<InlineCallsPass>(&flat_given)
-      .Add<RunTimeSizesPass>();
-  pipeline.Add<DcePass>(&flat_given).Add<ConstantStartsPass>(&flat_given);
+  pipeline.Add<MixedPrecisionPass>().Add<ExpandOpsPass>().Add<InlineCallsPass>().Add<RunTimeSizesPass>();
+  pipeline.Add<DcePass>().Add<ConstantStartsPass>();
   // Merge slices of pads, so that the array moves once.
   const auto is_stated = [&](const Instruction& op) {
-    return flat_given.contains(&op) ||
+    return op.sharding_is_given() ||
            (op.opcode() == Opcode::kPad && op.FrontendAttribute("xla.sdy.sharding") != nullptr);
   };
   pipeline.Add<MergeMovementPass>(MergeMovementPass::Options{.stays = is_stated, .shifts_alone = true});
@@ -143,14 +138,12 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   // Merge equal contractions, reductions and the like, so that they are computed once. Cheap ops stay
   // separate, since each user may want them in its own sharding.
   pipeline.Add<DuplicatesPass>(DuplicatesPass::Options{.stays = StaysApart, .leave_cheap = true});
-  if (form == ProgramForm::kUnmergedDims)
-    pipeline.Add<UnmergedDimsPass>(&flat_given).Add<DcePass>(&flat_given);
-  if (form == ProgramForm::kLateReversals)
-    pipeline.Add<LateReversalsPass>(&flat_given).Add<DcePass>(&flat_given);
+  if (form == ProgramForm::kUnmergedDims) pipeline.Add<UnmergedDimsPass>().Add<DcePass>();
+  if (form == ProgramForm::kLateReversals) pipeline.Add<LateReversalsPass>().Add<DcePass>();
   ASSIGN_OR_RETURN(program->passes, pipeline.RunOnCopy(module, &program->flat, options.Looking()));
   program->graph = std::make_unique<FlowGraph>(*program->flat);
   ASSIGN_OR_RETURN(program->annotations,
-                   ReadAnnotations(*program->flat, *program->graph, options.num_partitions, flat_given));
+                   ReadAnnotations(*program->flat, *program->graph, options.num_partitions));
   if (options.device_order_seed) {
     const int64_t n = program->annotations.mesh.num_devices();
     RETURN_IF_ERROR(Relabel(RandomPermutation(n, *options.device_order_seed), &program->annotations));

@@ -24,7 +24,6 @@
 #include "absl/strings/string_view.h"
 #include "hlo/ir/module.h"
 #include "hlo/passes/pass.h"
-#include "partitioner/prepare/given_shardings.h"
 #include "partitioner/prepare/partition_options.h"
 #include "partitioner/propagation/annotations.h"
 #include "partitioner/propagation/flow_graph.h"
@@ -52,13 +51,11 @@ struct PreparedProgram {
 enum class ProgramForm : uint8_t { kAsGiven, kUnmergedDims, kLateReversals };
 absl::string_view NameOf(ProgramForm form);
 
-// `given`: the instructions of the module whose sharding was given from outside.
 // Errors: kInvalidArgument "computation/instruction: ..." for shardings that are malformed or contradict each
 // other; kInvalidArgument for more than kMaxDevices devices; kUnimplemented for manual regions with a
 // device_order_seed.
 absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& module,
                                                                 const PartitionOptions& options,
-                                                                const GivenShardings& given = {},
                                                                 ProgramForm form = ProgramForm::kAsGiven);
 
 // A sharding for each tensor of the flow graph.

@@ -173,7 +173,7 @@ class Unmerger : public ValuesInForm<DimParts> {
 }  // namespace
 
 absl::StatusOr<bool> UnmergedDimsPass::Run(std::unique_ptr<Module>* module) {
-  return RewriteInForm<Unmerger>(module->get(), given_);
+  return RewriteInForm<Unmerger>(module->get());
 }
 
 }  // namespace toroid

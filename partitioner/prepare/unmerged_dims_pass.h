@@ -17,19 +17,13 @@
 #include <memory>
 
 #include "hlo/passes/pass.h"
-#include "partitioner/prepare/given_shardings.h"
 
 namespace toroid {
 
 class UnmergedDimsPass : public Pass {
  public:
-  // `given`: if not null, the replacement of an instruction in the set takes its place there.
-  explicit UnmergedDimsPass(GivenShardings* given = nullptr) : given_(given) {}
   absl::string_view name() const override { return "unmerged_dims"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
-
- private:
-  GivenShardings* given_;
 };
 
 }  // namespace toroid

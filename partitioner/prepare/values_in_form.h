@@ -16,7 +16,6 @@
 #include "hlo/builder/instruction_builder.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/replace_instructions.h"
-#include "partitioner/prepare/given_shardings.h"
 
 namespace toroid {
 
@@ -31,13 +30,8 @@ class ValuesInForm {
   };
   using Result = std::optional<InForm>;
 
-  // `given`: if not null, the replacement of an instruction in the set takes its place there.
-  ValuesInForm(Computation* computation, GivenShardings* given)
-      : computation_(computation),
-        given_(given),
-        b_(computation),
-        values_(computation->size()),
-        now_(computation->size()) {}
+  explicit ValuesInForm(Computation* computation)
+      : computation_(computation), b_(computation), values_(computation->size()), now_(computation->size()) {}
   virtual ~ValuesInForm() = default;
 
   // Returns whether something changed. Leaves dead instructions behind for DcePass.
@@ -56,9 +50,8 @@ class ValuesInForm {
         // Users must see the stated sharding, so they read the rebuilt value, which carries it. The reshape
         // changes no shape; it holds the annotation.
         now_[i] = b_.Op(Opcode::kReshape, op->shape(), {Restored(*value, op->shape())});
-        now_[i]->set_sharding(op->sharding());
+        now_[i]->TakeSharding(*op);
         now_[i]->set_frontend_attributes(op->frontend_attributes());
-        if (given_ != nullptr && given_->erase(op) > 0) given_->insert(now_[i]);
         continue;
       }
       now_[i] = Restored(*value, op->shape());
@@ -115,7 +108,6 @@ class ValuesInForm {
   }
 
   Computation* computation_;
-  GivenShardings* given_;
   InstructionBuilder b_;
   // By index of the original instructions: the value in its form, and the instruction that replaces the
   // original one.
@@ -125,11 +117,11 @@ class ValuesInForm {
 
 // Runs a subclass of ValuesInForm on each computation of a module. Returns whether something changed.
 template <typename Rewriter>
-absl::StatusOr<bool> RewriteInForm(Module* module, GivenShardings* given) {
+absl::StatusOr<bool> RewriteInForm(Module* module) {
   bool changed = false;
   for (const auto& computation : module->computations()) {
     if (computation->is_fusion() || computation->root() == nullptr) continue;
-    ASSIGN_OR_RETURN(const bool here, Rewriter(computation.get(), given).Run());
+    ASSIGN_OR_RETURN(const bool here, Rewriter(computation.get()).Run());
     changed |= here;
   }
   return changed;

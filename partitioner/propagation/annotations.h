@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "hlo/devices/mesh.h"
 #include "hlo/ir/instruction.h"
-#include "hlo/ir/mesh.h"
 
 namespace toroid {
 

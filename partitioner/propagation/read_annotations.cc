@@ -178,9 +178,9 @@ void KeepReplicated(const FlowGraph& graph, Annotations* annotations) {
 
 }  // namespace
 
-absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph, int64_t num_devices,
-                                            const absl::flat_hash_set<const Instruction*>& given) {
-  ASSIGN_OR_RETURN(const StatedShardings stated, ReadStatedShardings(module, graph, given));
+absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph,
+                                            int64_t num_devices) {
+  ASSIGN_OR_RETURN(const StatedShardings stated, ReadStatedShardings(module, graph));
   ASSIGN_OR_RETURN(num_devices, NumDevices(module, stated, num_devices));
   RETURN_IF_ERROR(CheckMaximal(module, graph, stated, num_devices));
   Annotations annotations;

@@ -11,12 +11,12 @@
 namespace toroid {
 
 // `num_devices`: 0 to take the number that the shardings name, or the module's num_partitions if none names
-// one. `given`: instructions whose ordinary sharding was given from outside and counts in either dialect.
+// one.
 // Errors: kInvalidArgument "computation/instruction: ..." for shardings that are malformed, do not fit their
 // array, or name different numbers of devices; kInvalidArgument if num_devices contradicts them, or, where it
 // is 0, the module's num_partitions (but 1) does, or if there are more than kMaxDevices; those of ReadManualRegions.
-absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph, int64_t num_devices,
-                                            const absl::flat_hash_set<const Instruction*>& given = {});
+absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGraph& graph,
+                                            int64_t num_devices);
 
 }  // namespace toroid
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "hlo/ir/mesh.h"
+#include "hlo/devices/mesh.h"
 #include "partitioner/propagation/annotations.h"
 #include "partitioner/propagation/stated_shardings.h"
 

@@ -63,8 +63,7 @@ const std::string* ModuleAttribute(const Module& module, const std::string& key)
 
 class Reader {
  public:
-  Reader(const Module& module, const FlowGraph& graph, const absl::flat_hash_set<const Instruction*>& given)
-      : module_(module), graph_(graph), given_(given) {}
+  Reader(const Module& module, const FlowGraph& graph) : module_(module), graph_(graph) {}
 
   absl::StatusOr<StatedShardings> Read() {
     RETURN_IF_ERROR(ReadDialect());
@@ -90,7 +89,7 @@ class Reader {
         // A constraint that has an ordinary sharding but no Shardy sharding: frontends that emit it use the
         // ordinary dialect for the whole module.
         if (IsCallTo(*instruction, "Sharding") && instruction->sharding() != nullptr &&
-            instruction->FrontendAttribute(kSdySharding) == nullptr && !given_.contains(instruction.get())) {
+            instruction->FrontendAttribute(kSdySharding) == nullptr && !instruction->sharding_is_given()) {
           out_.shardy = false;
         }
       }
@@ -207,7 +206,7 @@ class Reader {
     ASSIGN_OR_RETURN(const bool done, ReadSideEffect(instruction));
     if (done) return absl::OkStatus();
     const auto leaves = graph_.Leaves(instruction);
-    const bool given = given_.contains(&instruction);
+    const bool given = instruction.sharding_is_given();
     if (out_.shardy && !given) {
       const std::string* text = instruction.FrontendAttribute(kSdySharding);
       if (text == nullptr || IsCallTo(instruction, "xla.sdy.ShardingGroup")) return absl::OkStatus();
@@ -279,7 +278,6 @@ class Reader {
 
   const Module& module_;
   const FlowGraph& graph_;
-  const absl::flat_hash_set<const Instruction*>& given_;
   StatedShardings out_;
 };
 
@@ -306,9 +304,8 @@ absl::StatusOr<StatedSharding> FromShardy(const SdySharding& sharding) {
   return stated;
 }
 
-absl::StatusOr<StatedShardings> ReadStatedShardings(const Module& module, const FlowGraph& graph,
-                                                    const absl::flat_hash_set<const Instruction*>& given) {
-  return Reader(module, graph, given).Read();
+absl::StatusOr<StatedShardings> ReadStatedShardings(const Module& module, const FlowGraph& graph) {
+  return Reader(module, graph).Read();
 }
 
 }  // namespace toroid

@@ -3,7 +3,7 @@
 // Two dialects are read: ordinary `sharding` fields (GSPMD: closed, except for a Sharding call's unspecified
 // dimensions) and `xla.sdy.*` frontend attributes (Shardy: open and closed dimensions, priorities). In a
 // module with Shardy meshes, the attributes count and ordinary shardings are ignored, except for those given
-// from outside. The ordinary dialect counts nevertheless if the module asks to import it
+// from outside (Instruction::sharding_is_given). The ordinary dialect counts nevertheless if the module asks to import it
 // (`xla.sdy.import_mhlo_shardings`), or if some Sharding call has an ordinary sharding and no Shardy
 // sharding.
 #ifndef TOROID_PARTITIONER_PROPAGATION_STATED_SHARDINGS_H_
@@ -17,8 +17,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "hlo/devices/hlo_sharding.h"
 #include "hlo/io/sdy_sharding.h"
-#include "hlo/ir/hlo_sharding.h"
 #include "partitioner/propagation/flow_graph.h"
 
 namespace toroid {
@@ -44,11 +44,9 @@ struct StatedShardings {
   std::vector<std::pair<const Instruction*, std::vector<StatedSharding>>> fed;
 };
 
-// `given`: instructions whose ordinary sharding was given from outside and counts in either dialect.
 // Errors: kInvalidArgument "computation/instruction: ..." for shardings that are malformed, do not fit their
 // array, or name different numbers of devices.
-absl::StatusOr<StatedShardings> ReadStatedShardings(const Module& module, const FlowGraph& graph,
-                                                    const absl::flat_hash_set<const Instruction*>& given);
+absl::StatusOr<StatedShardings> ReadStatedShardings(const Module& module, const FlowGraph& graph);
 
 // Converts a Shardy sharding. A mesh without axes over one device gives a maximal sharding.
 absl::StatusOr<StatedSharding> FromShardy(const SdySharding& sharding);

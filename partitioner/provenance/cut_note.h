@@ -1,4 +1,4 @@
-// What became of cuts that need a word: in unequal parts, or asked for in vain.
+// A cut into unequal parts, or one that a sharding asks for and no op needs.
 #ifndef TOROID_PARTITIONER_PROVENANCE_CUT_NOTE_H_
 #define TOROID_PARTITIONER_PROVENANCE_CUT_NOTE_H_
 
@@ -7,7 +7,7 @@
 namespace toroid {
 
 struct CutNote {
-  bool is_cut = true;  // False: a sharding asks for it, yet every device makes the array whole.
+  bool is_cut = true;  // False: a sharding asks for the cut, but every device makes the whole array.
   std::string name, shape;
   std::string text;  // "dimension 0 over 8 devices in shards of 3: 5 full, 1 of 2, 2 of padding alone"
   std::string source;

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "hlo/ir/mesh.h"
+#include "hlo/devices/mesh.h"
 #include "hlo/ir/module.h"
 #include "partitioner/propagation/annotations.h"
 #include "partitioner/propagation/flow_graph.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "hlo/ir/permute_pattern.h"
+#include "hlo/devices/permute_pattern.h"
 #include "partitioner/reshard/halo_pairs.h"
 
 namespace toroid {

@@ -30,7 +30,7 @@
 
 #include "hlo/base/math.h"
 #include "hlo/cost/cost_model.h"
-#include "hlo/ir/mesh.h"
+#include "hlo/devices/mesh.h"
 
 namespace toroid {
 

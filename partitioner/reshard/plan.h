@@ -33,7 +33,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "hlo/cost/cost_model.h"
-#include "hlo/ir/mesh.h"
+#include "hlo/devices/mesh.h"
 
 namespace toroid {
 

@@ -31,36 +31,36 @@ class Finder {
   std::vector<CutNote> Find() {
     for (const Instruction* parameter : state_.module.entry()->parameters()) {
       for (const int t : state_.graph.Leaves(*parameter)) {
-        if (told_.insert(t).second)
-          TellUneven(*parameter, state_.names.NameOf(*parameter), t, state_.plan[t]);
+        if (noted_.insert(t).second)
+          NoteUneven(*parameter, state_.names.NameOf(*parameter), t, state_.plan[t]);
       }
     }
     for (const auto& computation : state_.module.computations()) {
       if (!state_.graph.Reached(*computation)) continue;
       for (const auto& instruction : computation->instructions()) {
         for (const int t : state_.graph.Leaves(*instruction)) {
-          if (state_.annotations.tensor[t] && told_.insert(t).second) TellAsked(*instruction, t);
+          if (state_.annotations.tensor[t] && noted_.insert(t).second) NoteAsked(*instruction, t);
         }
       }
     }
     const Instruction& root = *state_.module.entry()->root();
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const int t = state_.graph.outputs()[i];
-      TellUneven(root, state_.names.OutputName(static_cast<int>(i)), t, outputs_[i]);
+      NoteUneven(root, state_.names.OutputName(static_cast<int>(i)), t, outputs_[i]);
     }
     return std::move(notes_);
   }
 
  private:
-  void TellAsked(const Instruction& instruction, int t) {
+  void NoteAsked(const Instruction& instruction, int t) {
     const Sharding& asked = state_.annotations.tensor[t]->sharding;
     if (!state_.graph.shape(t).IsArray() || asked.DimAxes() == 0) return;
     const std::vector<Sharding> needed = Needed(t);
     const auto any = [&](auto predicate) { return std::any_of(needed.begin(), needed.end(), predicate); };
     if (any([&](const Sharding& sharding) { return sharding.dims == asked.dims; })) {
-      return TellUneven(instruction, state_.names.NameOf(instruction), t, asked);
+      return NoteUneven(instruction, state_.names.NameOf(instruction), t, asked);
     }
-    // Values of a loop are known where it is over, and inside not.
+    // The versions of a loop state are forgotten after the loop, so nothing is known of it here.
     if (needed.empty() && !state_.values.IsRematerializable(t)) return;
     if (any([](const Sharding& sharding) { return sharding.DimAxes() != 0 || sharding.partial != 0; }))
       return;
@@ -72,7 +72,7 @@ class Finder {
     Add(instruction, state_.names.NameOf(instruction), t, absl::StrJoin(cuts, ", "), /*is_cut=*/false);
   }
 
-  // Of what is made where it is needed, only what something needs counts.
+  // The shardings of the versions of a tensor that some instruction of the output needs.
   std::vector<Sharding> Needed(int t) {
     std::vector<Sharding> needed;
     for (const ShardedValues::Version& version : state_.values.versions(t)) {
@@ -94,7 +94,7 @@ class Finder {
     return needed_.contains(local);
   }
 
-  void TellUneven(const Instruction& instruction, std::string name, int t, const Sharding& sharding) {
+  void NoteUneven(const Instruction& instruction, std::string name, int t, const Sharding& sharding) {
     const Shape& shape = state_.graph.shape(t);
     if (!shape.IsArray()) return;
     for (int d = 0; d < shape.rank(); ++d) {
@@ -112,8 +112,9 @@ class Finder {
 
   const RewriteState& state_;
   const absl::Span<const Sharding> outputs_;
-  absl::flat_hash_set<int> told_;
-  absl::flat_hash_set<const Instruction*> needed_;  // Of the output, once somebody asked.
+  absl::flat_hash_set<int> noted_;
+  absl::flat_hash_set<const Instruction*>
+      needed_;  // Instructions of the output; filled by the first IsNeeded.
   std::vector<CutNote> notes_;
 };
 

@@ -1,7 +1,8 @@
-// What became of the cuts that shardings ask for, and of parameters and outputs in unequal parts.
+// Notes on the cuts of a partitioned program: parameters, outputs and annotated values in unequal parts, and cuts that
+// shardings ask for but no op needs.
 //
-// An array of 17 rows over 8 devices lies in shards of 3: the devices hold 3, 3, 3, 3, 3, 2, 0 and 0 of its rows, and padding behind
-// them. A constant or an iota that only whole arrays need is made whole, whatever its sharding says.
+// f32[17] over 8 devices has shards of 3 elements: the devices hold 3, 3, 3, 3, 3, 2, 0 and 0 elements, and padding
+// after them. A constant or an iota whose consumers all need the whole array is made whole, whatever its sharding says.
 #ifndef TOROID_PARTITIONER_REWRITE_CUT_FINDINGS_H_
 #define TOROID_PARTITIONER_REWRITE_CUT_FINDINGS_H_
 
@@ -13,7 +14,7 @@
 
 namespace toroid {
 
-// To be asked of a complete output module, callees before their callers; `outputs`: how the results lie.
+// The output module is complete, its callees before their callers. `outputs`: the shardings of the results.
 std::vector<CutNote> FindCuts(const RewriteState& state, absl::Span<const Sharding> outputs);
 
 }  // namespace toroid

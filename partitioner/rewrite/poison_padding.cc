@@ -3,8 +3,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "hlo/devices/mesh.h"
 #include "hlo/ir/literal.h"
-#include "hlo/ir/mesh.h"
 #include "hlo/ir/native_types.h"
 #include "partitioner/spmd/spmd_builder.h"
 

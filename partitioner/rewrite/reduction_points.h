@@ -19,7 +19,7 @@
 
 #include <vector>
 
-#include "hlo/ir/mesh.h"
+#include "hlo/devices/mesh.h"
 #include "partitioner/propagation/flow_graph.h"
 
 namespace toroid {

@@ -6,9 +6,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "hlo/analysis/liveness.h"
 #include "hlo/analysis/side_effects.h"
+#include "hlo/devices/permute_pattern.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/edit.h"
-#include "hlo/ir/permute_pattern.h"
 
 namespace toroid {
 namespace {

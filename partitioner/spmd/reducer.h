@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "hlo/devices/mesh.h"
 #include "hlo/ir/literal.h"
-#include "hlo/ir/mesh.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
-#include "hlo/ir/permute_pattern.h"
+#include "hlo/devices/permute_pattern.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {

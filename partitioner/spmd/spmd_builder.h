@@ -20,7 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/builder/instruction_builder.h"
 #include "hlo/cost/cost_model.h"
-#include "hlo/ir/mesh.h"
+#include "hlo/devices/mesh.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {

@@ -5,7 +5,6 @@
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
 #include "hlo/passes/pass.h"
-#include "hlo/passes/windowed_einsum_pass.h"
 #include "partitioner/rewrite/program_rewriter.h"
 #include "partitioner/stages/local_passes.h"
 #include "partitioner/stages/record_partitioning.h"
@@ -103,19 +102,10 @@ absl::StatusOr<Candidate> RewriteUnder(const PreparedProgram& program, const Par
   RETURN_IF_ERROR(LookAfter("partition", *result.module, options.Looking()));
 
   const Stopwatch end;
-  PassPipeline first;
-  if (options.windowed_einsum_bytes < INT64_MAX) {
-    first.Add<WindowedEinsumPass>(
-        WindowedEinsumOptions{.least_bytes = options.windowed_einsum_bytes,
-                              .both_directions = options.windowed_einsum_both_directions,
-                              .unroll = options.windowed_einsum_unroll});
-  }
-  ASSIGN_OR_RETURN(PassPipeline listed, MakePipeline(options.passes, LocalPasses()));
+  ASSIGN_OR_RETURN(PassPipeline passes, MakePipeline(options.passes, LocalPasses()));
+  ASSIGN_OR_RETURN(const std::vector<PassReport> reports, passes.Run(&result.module, options.Looking()));
   result.passes = program.passes;
-  for (PassPipeline* pipeline : {&first, &listed}) {
-    ASSIGN_OR_RETURN(const std::vector<PassReport> reports, pipeline->Run(&result.module, options.Looking()));
-    result.passes.insert(result.passes.end(), reports.begin(), reports.end());
-  }
+  result.passes.insert(result.passes.end(), reports.begin(), reports.end());
   result.optimize_seconds = end.Seconds();
   candidate.plan = std::move(plan);
   candidate.policy = &policy;

@@ -1,5 +1,7 @@
 #include "partitioner/stages/local_passes.h"
 
+#include <memory>
+
 #include "hlo/passes/async_collectives_pass.h"
 #include "hlo/passes/dce_pass.h"
 #include "hlo/passes/duplicates_pass.h"
@@ -9,31 +11,51 @@
 #include "hlo/passes/product_order_pass.h"
 #include "hlo/passes/reduce_scatter_pass.h"
 #include "hlo/passes/unit_dimensions_pass.h"
-#include "partitioner/prepare/partition_options.h"
+#include "hlo/passes/windowed_einsum_pass.h"
 #include "partitioner/provenance/causes_pass.h"
 
 namespace toroid {
+namespace {
+
+constexpr int64_t kUnset = -1;
+constexpr PassOption kEinsumOptions[] = {
+    {"bytes", WindowedEinsumOptions().least_bytes}, {"directions", 1, 1, 2}, {"unroll", 1, 1, 64}};
+constexpr PassOption kLoopOptions[] = {{"bytes", kHeldThroughLoopBytes}};
+constexpr PassOption kMergeOptions[] = {{"bytes", kUnset}};
+
+std::unique_ptr<Pass> MakeWindowedEinsum(absl::Span<const int64_t> numbers) {
+  return std::make_unique<WindowedEinsumPass>(WindowedEinsumOptions{
+      .least_bytes = numbers[0], .both_directions = numbers[1] == 2, .unroll = numbers[2]});
+}
+
+std::unique_ptr<Pass> MakeMergeCollectives(absl::Span<const int64_t> numbers) {
+  if (numbers[0] == kUnset) return std::make_unique<MergeCollectivesPass>();
+  return std::make_unique<MergeCollectivesPass>(numbers[0]);
+}
+
+}  // namespace
 
 absl::Span<const NamedPass> LocalPasses() {
   constexpr bool kChangesWhatIsSent = true;
   static constexpr NamedPass kPasses[] = {
+      // Writes products of gathered or scattered arrays as loops over their parts.
+      {"windowed_einsum", MakeWindowedEinsum, kEinsumOptions, kChangesWhatIsSent},
       // Removes dead instructions, collectives too.
-      {"dead_code", MakePass<DcePass>, nullptr, kChangesWhatIsSent},
+      {"dead_code", MakePass<DcePass>, {}, kChangesWhatIsSent},
       // Merges instructions that compute the same value.
-      {"duplicates", MakePass<DuplicatesPass>, nullptr, kChangesWhatIsSent},
-      // Moves collectives out of loops. Number: the most bytes of results that are then held during a loop.
-      {"loop_collectives", MakePass<LoopCollectivesPass>, MakePassWith<LoopCollectivesPass>,
-       kChangesWhatIsSent},
+      {"duplicates", MakePass<DuplicatesPass>, {}, kChangesWhatIsSent},
+      // Moves collectives out of loops. bytes: the most bytes of results that are then held during a loop.
+      {"loop_collectives", MakePassWith<LoopCollectivesPass>, kLoopOptions, kChangesWhatIsSent},
       // Turns an all-reduce of whose result each device reads only its own part into a reduce-scatter.
-      {"reduce_scatter", MakePass<ReduceScatterPass>, nullptr, kChangesWhatIsSent},
+      {"reduce_scatter", MakePass<ReduceScatterPass>, {}, kChangesWhatIsSent},
       // Removes dimensions of one element from arrays.
       {"unit_dimensions", MakePass<UnitDimensionsPass>},
       // Merges two ops that move or select elements, one after the other, into one op.
       {"merge_movement", MakePass<MergeMovementPass>},
-      // Merges collectives of one kind. Number: the most bytes of a merged collective.
-      {"merge_collectives", MakePass<MergeCollectivesPass>, MakePassWith<MergeCollectivesPass>},
+      // Merges collectives of one kind. bytes: the most bytes of a merged collective.
+      {"merge_collectives", MakeMergeCollectives, kMergeOptions},
       // Swaps the operands of dots whose results are transposed.
-      {"product_order", MakePass<ProductOrderPass>, nullptr, kChangesWhatIsSent},
+      {"product_order", MakePass<ProductOrderPass>, {}, kChangesWhatIsSent},
       // Writes the causes of collectives as attributes. Collectives cannot be merged after it.
       {"causes", MakePass<CausesPass>},
       // Splits collectives into a start and a done.
@@ -42,14 +64,14 @@ absl::Span<const NamedPass> LocalPasses() {
   return kPasses;
 }
 
-std::vector<std::string> DefaultPassesThatChangeWhatIsSent() {
-  std::vector<std::string> passes;
-  for (const std::string& name : DefaultPasses()) {
+std::vector<std::string> PassesThatChangeWhatIsSent(absl::Span<const std::string> passes) {
+  std::vector<std::string> kept;
+  for (const std::string& entry : passes) {
     for (const NamedPass& pass : LocalPasses()) {
-      if (pass.name == name && pass.changes_what_is_sent) passes.push_back(name);
+      if (pass.name == PassOfEntry(entry) && pass.changes_what_is_sent) kept.push_back(entry);
     }
   }
-  return passes;
+  return kept;
 }
 
 }  // namespace toroid

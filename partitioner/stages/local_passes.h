@@ -15,8 +15,8 @@ namespace toroid {
 
 absl::Span<const NamedPass> LocalPasses();
 
-// The passes of DefaultPasses() that may change collectives, for candidates that are only compared.
-std::vector<std::string> DefaultPassesThatChangeWhatIsSent();
+// The entries of a list whose passes may change collectives, for candidates that are only compared.
+std::vector<std::string> PassesThatChangeWhatIsSent(absl::Span<const std::string> passes);
 
 }  // namespace toroid
 

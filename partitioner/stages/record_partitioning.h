@@ -8,7 +8,7 @@
 
 namespace toroid {
 
-// Writes the shardings of parameters and outputs (hlo/ir/spmd_record.h), the number of partitions, the local
+// Writes the shardings of parameters and outputs (hlo/devices/spmd_record.h), the number of partitions, the local
 // program's shapes, and the aliases of the global module whose result and argument still have compatible
 // local shapes. Also copies the stack frames, buffer donors and frontend attributes of the global module,
 // except attributes of Shardy, which do not apply to the local program.

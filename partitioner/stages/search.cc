@@ -85,7 +85,7 @@ class Judge {
 absl::Status SearchCandidates(const PartitionOptions& options, PreparedProgram* program, Candidate* best) {
   if (WorkOfWholeRun(*best->partitioned.module).sent_bytes == 0) return absl::OkStatus();
   PartitionOptions plain = options;
-  plain.passes = DefaultPassesThatChangeWhatIsSent();
+  plain.passes = PassesThatChangeWhatIsSent(options.passes);
   FixBoundary(best->plan, program);
   const AssignmentPolicy& policy = *best->policy;
   ASSIGN_OR_RETURN(Candidate now, RewriteUnder(*program, plain, best->plan, policy));

@@ -168,12 +168,10 @@ ProgramNames NamesOf(const PreparedProgram& program) {
 }
 
 // Writes the program of `options.plan`.
-absl::StatusOr<Partitioned> PartitionByPlan(const Module& module, const PartitionOptions& options,
-                                            const GivenShardings& given) {
+absl::StatusOr<Partitioned> PartitionByPlan(const Module& module, const PartitionOptions& options) {
   const Stopwatch start;
   ASSIGN_OR_RETURN(const ProgramForm form, FormOfPlan(options.plan));
-  ASSIGN_OR_RETURN(const std::unique_ptr<PreparedProgram> program,
-                   PrepareProgram(module, options, given, form));
+  ASSIGN_OR_RETURN(const std::unique_ptr<PreparedProgram> program, PrepareProgram(module, options, form));
   ASSIGN_OR_RETURN(const Plan plan, ReadPlan(options.plan, *program, NamesOf(*program)));
   FixBoundary(plan.shardings, program.get());
   program->annotations.early.insert(plan.early.begin(), plan.early.end());
@@ -190,21 +188,20 @@ absl::StatusOr<Partitioned> PartitionByPlan(const Module& module, const Partitio
 
 }  // namespace
 
-absl::StatusOr<Partitioned> PartitionModule(const Module& module, const PartitionOptions& options,
-                                            const GivenShardings& given) {
-  if (!options.plan.empty()) return PartitionByPlan(module, options, given);
+absl::StatusOr<Partitioned> PartitionModule(const Module& module, const PartitionOptions& options) {
+  if (!options.plan.empty()) return PartitionByPlan(module, options);
   const Stopwatch start;
   PartitionOptions silent = options;
   silent.after_phase = nullptr;
   silent.verify = false;
-  ASSIGN_OR_RETURN(std::unique_ptr<PreparedProgram> program, PrepareProgram(module, options, given));
+  ASSIGN_OR_RETURN(std::unique_ptr<PreparedProgram> program, PrepareProgram(module, options));
   double propagate_seconds = start.Seconds();
   ASSIGN_OR_RETURN(Found found, FindBest(std::move(program), silent));
   propagate_seconds += found.propagate_seconds;
   const std::vector<ProgramForm> forms = found.forms;
   const double usual_bytes = found.usual_bytes;  // Of the form as given.
   for (const ProgramForm form : forms) {
-    ASSIGN_OR_RETURN(program, PrepareProgram(module, silent, given, form));
+    ASSIGN_OR_RETURN(program, PrepareProgram(module, silent, form));
     ASSIGN_OR_RETURN(Found other, FindBest(std::move(program), silent));
     if (!Pays(other.best, found.best, usual_bytes)) continue;
     found = std::move(other);
@@ -220,7 +217,7 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
   }
   if (options.states_plan) {
     // Searches close the annotations of parameters and results; names come from the program as it was.
-    ASSIGN_OR_RETURN(program, PrepareProgram(module, silent, given, found.form));
+    ASSIGN_OR_RETURN(program, PrepareProgram(module, silent, found.form));
     result_plan = PlanText(*program, NamesOf(*program),
                            MakePlan(*found.program, found.form, best.plan, best.decisions));
   }

@@ -20,18 +20,15 @@
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
 #include "hlo/passes/pass.h"
-#include "partitioner/prepare/given_shardings.h"
 #include "partitioner/prepare/partition_options.h"
 #include "partitioner/stages/partitioned.h"
 
 namespace toroid {
 
-// Returns the program of one partition. `given`: the instructions of the module whose sharding was given from
-// outside (given_shardings.h).
+// Returns the program of one partition.
 // Errors: kInvalidArgument "computation/instruction: ..." for contradictory shardings; kUnimplemented for
 // manual regions under a device order.
-absl::StatusOr<Partitioned> PartitionModule(const Module& module, const PartitionOptions& options,
-                                            const GivenShardings& given = {});
+absl::StatusOr<Partitioned> PartitionModule(const Module& module, const PartitionOptions& options);
 
 }  // namespace toroid
 

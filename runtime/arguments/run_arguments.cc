@@ -13,7 +13,7 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/base/text_table.h"
-#include "hlo/ir/spmd_record.h"
+#include "hlo/devices/spmd_record.h"
 #include "runtime/arguments/argument_domains.h"
 #include "runtime/arguments/npy.h"
 #include "runtime/arguments/npz.h"

@@ -8,7 +8,7 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
-#include "hlo/ir/spmd_record.h"
+#include "hlo/devices/spmd_record.h"
 #include "runtime/check/check_outcome.h"
 #include "runtime/numerics/promote.h"
 #include "runtime/partitioned/ranks_run.h"

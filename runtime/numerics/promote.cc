@@ -140,7 +140,7 @@ class Promoter {
 
   void Describe(const Instruction& source, Instruction* clone) {
     clone->set_name(source.name());
-    clone->set_sharding(source.sharding());
+    clone->TakeSharding(source);
     ReplaceCalled(clone, [this](const Computation* callee) { return computations_[callee]; });
   }
 

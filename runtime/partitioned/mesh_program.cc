@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "hlo/ir/spmd_record.h"
+#include "hlo/devices/spmd_record.h"
 #include "runtime/partitioned/shard_literal.h"
 
 namespace toroid {

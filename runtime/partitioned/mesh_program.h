@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "hlo/ir/hlo_sharding.h"
+#include "hlo/devices/hlo_sharding.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
 #include "runtime/engine/executor.h"

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
-#include "hlo/ir/spmd_record.h"
+#include "hlo/devices/spmd_record.h"
 #include "runtime/mesh/limit_error.h"
 #include "runtime/partitioned/ranks_run.h"
 

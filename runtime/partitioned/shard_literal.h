@@ -16,7 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "hlo/ir/hlo_sharding.h"
+#include "hlo/devices/hlo_sharding.h"
 #include "hlo/ir/literal.h"
 #include "runtime/mesh/mesh_value.h"
 

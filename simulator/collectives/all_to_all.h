@@ -16,7 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "hlo/base/units.h"
-#include "hlo/ir/replica_groups.h"
+#include "hlo/devices/replica_groups.h"
 #include "simulator/collectives/traffic.h"
 
 namespace toroid {

@@ -19,7 +19,7 @@
 #include "absl/types/span.h"
 #include "hlo/analysis/collective.h"
 #include "hlo/base/units.h"
-#include "hlo/ir/replica_groups.h"
+#include "hlo/devices/replica_groups.h"
 #include "simulator/collectives/traffic.h"
 #include "simulator/machines/network.pb.h"
 #include "simulator/network/router_efficiency.h"

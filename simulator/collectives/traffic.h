@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "hlo/ir/replica_groups.h"
+#include "hlo/devices/replica_groups.h"
 #include "simulator/machines/network.pb.h"
 #include "simulator/network/flow_simulation.h"
 #include "simulator/network/router_efficiency.h"

@@ -6,7 +6,7 @@
 
 #include "hlo/base/status.h"
 #include "hlo/base/units.h"
-#include "hlo/ir/replica_groups.h"
+#include "hlo/devices/replica_groups.h"
 #include "simulator/machines/router_tables.h"
 
 namespace toroid {

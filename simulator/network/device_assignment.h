@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "hlo/ir/replica_groups.h"
+#include "hlo/devices/replica_groups.h"
 #include "simulator/network/topology.h"
 
 namespace toroid {

@@ -9,7 +9,7 @@
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
 #include "hlo/base/units.h"
-#include "hlo/ir/replica_groups.h"
+#include "hlo/devices/replica_groups.h"
 #include "simulator/collectives/collective_simulator.h"
 #include "simulator/machines/router_tables.h"
 #include "simulator/network/device_assignment.h"

@@ -12,7 +12,7 @@
 #include "hlo/base/status.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ir/literal.h"
-#include "partitioner/prepare/given_shardings.h"
+#include "partitioner/prepare/sharding_lines.h"
 #include "runtime/engine/executor.h"
 #include "tests/partition_and_run.h"
 #include "tests/runtime/evaluate.h"
@@ -55,12 +55,12 @@ absl::StatusOr<OpenSample> Open(const Module& sample) {
 // The partitioned result, and whether anything was replicated.
 absl::StatusOr<std::pair<Literal, bool>> RunCut(const OpenSample& open, const std::string& sharding) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ParseModule(open.text));
-  ASSIGN_OR_RETURN(const GivenShardings given, ApplyGivenShardings({{sharding, ""}}, module.get()));
+  RETURN_IF_ERROR(ApplyShardingLines({{sharding, ""}}, module.get()));
   PartitionOptions options;
   options.num_partitions = 2;
   options.searched_instructions = 0;  // Samples are so small that gathering all operands sends least.
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, options, given));
-  ASSIGN_OR_RETURN(Literal result, PartitionAndRun(*module, options, open.arguments, given));
+  ASSIGN_OR_RETURN(Literal result, PartitionAndRun(*module, options, open.arguments));
   return std::make_pair(std::move(result), !partitioned.full_replications.empty());
 }
 

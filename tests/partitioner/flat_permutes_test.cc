@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "hlo/ir/permute_pattern.h"
+#include "hlo/devices/permute_pattern.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
 

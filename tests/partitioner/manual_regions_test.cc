@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "partitioner/prepare/given_shardings.h"
+#include "partitioner/prepare/sharding_lines.h"
 #include "runtime/partitioned/run_partitioned.h"
 #include "tests/partition_and_run.h"
 #include "tests/partitioner/equivalence.h"
@@ -118,9 +118,8 @@ ENTRY main {
   for (const char* name : {"parameter(0)", "y", "output{0}"}) {
     SCOPED_TRACE(name);
     const std::unique_ptr<Module> module = ProgramFor(text, 2);
-    const auto given = ApplyGivenShardings({{absl::StrCat(name, "={devices=[2]<=[2]}"), ""}}, module.get());
-    absl::Status status = given.status();
-    if (status.ok()) status = PartitionModule(*module, PartitionOptions(), *given).status();
+    absl::Status status = ApplyShardingLines({{absl::StrCat(name, "={devices=[2]<=[2]}"), ""}}, module.get());
+    if (status.ok()) status = PartitionModule(*module, PartitionOptions()).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(status.message()), HasSubstr("outside the manual region"));
   }
@@ -129,7 +128,7 @@ ENTRY main {
 TEST(ManualRegionsTest, OneValueIsGivenOneSharding) {
   const std::unique_ptr<Module> module = ProgramFor("ENTRY main { ROOT x = f32[4] parameter(0) }", 2);
   const absl::Status status =
-      ApplyGivenShardings({{"x={devices=[2]<=[2]}", ""}, {" x = {replicated}", ""}}, module.get()).status();
+      ApplyShardingLines({{"x={devices=[2]<=[2]}", ""}, {" x = {replicated}", ""}}, module.get());
   EXPECT_THAT(std::string(status.message()), HasSubstr("'x' is given two shardings"));
 }
 

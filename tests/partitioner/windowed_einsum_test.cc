@@ -32,6 +32,19 @@ std::string Product(const std::string& type, int64_t m, int64_t k, int64_t n, in
                       cut(y), "\n}\n");
 }
 
+// The default passes, with loops for all products.
+std::vector<std::string> WithLoops(int64_t directions = 1, int64_t unroll = 1) {
+  std::vector<std::string> passes = DefaultPasses();
+  passes[0] = absl::StrCat("windowed_einsum:bytes=0:directions=", directions, ":unroll=", unroll);
+  return passes;
+}
+
+std::vector<std::string> WithoutLoops() {
+  std::vector<std::string> passes = DefaultPasses();
+  passes.erase(passes.begin());
+  return passes;
+}
+
 int LoopsIn(const Module& module) {
   int loops = 0;
   for (const auto& computation : module.computations()) {
@@ -52,8 +65,8 @@ int ExpectSame(const std::string& text, int64_t n) {
   PartitionOptions plain, always;
   plain.num_partitions = always.num_partitions = n;
   plain.searched_instructions = always.searched_instructions = 0;  // Both have the same plan.
-  plain.windowed_einsum_bytes = INT64_MAX;
-  always.windowed_einsum_bytes = 0;
+  plain.passes = WithoutLoops();
+  always.passes = WithLoops();
   always.verify = true;
   const auto without = PartitionModule(*module, plain), with = PartitionModule(*module, always);
   EXPECT_OK(without.status());
@@ -64,8 +77,7 @@ int ExpectSame(const std::string& text, int64_t n) {
     PartitionOptions options = always;
     if (variant > 0) options.on_local_value = PoisonPadding;
     if (variant > 1) options.device_order_seed = 5;
-    options.windowed_einsum_both_directions = variant > 2;
-    options.windowed_einsum_unroll = variant > 3 ? variant - 2 : 1;  // By 1, 2 or 3.
+    options.passes = WithLoops(variant > 2 ? 2 : 1, variant > 3 ? variant - 2 : 1);  // Unrolled by 1, 2 or 3.
     if (variant > 2) {
       const auto partitioned = PartitionModule(*module, options);
       EXPECT_OK(partitioned.status());
@@ -163,9 +175,9 @@ ENTRY main {
 TEST(WindowedEinsumTest, NoDeviceHoldsTheGatheredArray) {
   const auto module = ProgramFor(Product("f32", 4096, 512, 1024, 0, 1, 0), 8);
   PartitionOptions options;
-  options.windowed_einsum_bytes = INT64_MAX;
+  options.passes = WithoutLoops();
   ASSERT_OK_AND_ASSIGN(const Partitioned without, PartitionModule(*module, options));
-  options.windowed_einsum_bytes = 0;
+  options.passes = WithLoops();
   ASSERT_OK_AND_ASSIGN(const Partitioned with, PartitionModule(*module, options));
   EXPECT_LT(ComputeStatistics(*with.module).device.peak, ComputeStatistics(*without.module).device.peak);
 }
@@ -182,16 +194,15 @@ TEST(WindowedEinsumTest, DirectionsAndUnrolling) {
       PartitionOptions options;
       options.num_partitions = n;
       options.searched_instructions = 0;
-      options.windowed_einsum_bytes = INT64_MAX;
+      options.passes = WithoutLoops();
       ASSERT_OK_AND_ASSIGN(const Partitioned without, PartitionModule(*program, options));
-      options.windowed_einsum_bytes = 0;
+      options.passes = WithLoops();
       options.verify = true;
       for (const bool both : {false, true}) {
         for (const int64_t unroll : {1, 2, 3}) {
           SCOPED_TRACE(absl::StrCat(n, " devices, ", both ? "both directions" : "one direction", ", ", unroll,
                                     " in a trip"));
-          options.windowed_einsum_both_directions = both;
-          options.windowed_einsum_unroll = unroll;
+          options.passes = WithLoops(both ? 2 : 1, unroll);
           ASSERT_OK_AND_ASSIGN(const Partitioned with, PartitionModule(*program, options));
           EXPECT_EQ(SentBytes(*with.module), SentBytes(*without.module));
           const auto actual = PartitionAndRun(*program, options, arguments);

@@ -1,8 +1,8 @@
 #include "tests/random/check_program.h"
 
 #include "absl/strings/str_cat.h"
+#include "hlo/devices/spmd_record.h"
 #include "hlo/io/hlo_text.h"
-#include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
 #include "runtime/engine/executor.h"
 #include "runtime/numerics/compare.h"

@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "hlo/ir/mesh.h"
+#include "hlo/devices/mesh.h"
 #include "hlo/ir/native_types.h"
 #include "tests/random/random_program.h"
 

@@ -4,7 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "hlo/builder/builder.h"
-#include "hlo/gradient/pullback.h"
+#include "hlo/gradient/sweep/pullback.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ops/verify_module.h"
 #include "partitioner/rewrite/poison_padding.h"

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "hlo/gradient/gradient.h"
-#include "hlo/gradient/remat_policy.h"
+#include "hlo/gradient/remat/remat_policy.h"
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ir/edit.h"

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "hlo/builder/builder.h"
-#include "hlo/gradient/gradient_options.h"
+#include "hlo/gradient/sweep/gradient_options.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
 

@@ -1,6 +1,6 @@
 // BUILD: size = "small"
 // Rematerialization policies: what is kept, what is recomputed, and when.
-#include "hlo/gradient/remat_policy.h"
+#include "hlo/gradient/remat/remat_policy.h"
 
 #include <algorithm>
 #include <string>

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/devices/hlo_sharding.h"
 #include "hlo/io/hlo_text.h"
-#include "hlo/ir/hlo_sharding.h"
 #include "partitioner/propagation/read_annotations.h"
 #include "tests/status_matchers.h"
 

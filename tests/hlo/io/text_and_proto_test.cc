@@ -5,9 +5,9 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "hlo/devices/device_limit.h"
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
-#include "hlo/ir/device_limit.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {

@@ -2,6 +2,13 @@
 // Pipelines: order, reports, the verifier between passes.
 #include "hlo/passes/pass.h"
 
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/passes/dce_pass.h"
@@ -130,7 +137,55 @@ TEST(PassTest, AListOfNamesMakesAPipeline) {
                        HasSubstr("there is no pass 'fusion'; there are dead_code, replacing")));
 }
 
-TEST(PassTest, ErrorsOfWhoeverLooksEndThePipeline) {
+// Names itself by its numbers.
+class Numbered : public Pass {
+ public:
+  explicit Numbered(absl::Span<const int64_t> numbers) : name_(absl::StrJoin(numbers, ",")) {}
+  absl::string_view name() const override { return name_; }
+  absl::StatusOr<bool> Run(std::unique_ptr<Module>*) override { return false; }
+
+ private:
+  const std::string name_;
+};
+
+TEST(PassTest, AnEntryOfAListSetsTheOptionsOfItsPass) {
+  constexpr PassOption kOptions[] = {{"bytes", 7}, {"sides", 1, 1, 2}};
+  const NamedPass known[] = {{"dead_code", MakePass<DcePass>},
+                             {"numbered",
+                              [](absl::Span<const int64_t> numbers) -> std::unique_ptr<Pass> {
+                                return std::make_unique<Numbered>(numbers);
+                              },
+                              kOptions}};
+  ASSERT_OK_AND_ASSIGN(PassPipeline pipeline, MakePipeline({"numbered", "numbered:sides=2:bytes=3K",
+                                                            "numbered:bytes=4G", "numbered:bytes=0"},
+                                                           known));
+  std::unique_ptr<Module> module = Program();
+  ASSERT_OK_AND_ASSIGN(const std::vector<PassReport> reports, pipeline.Run(&module));
+  std::vector<std::string> names;
+  for (const PassReport& report : reports) names.push_back(report.pass);
+  EXPECT_THAT(names, ElementsAre("7,1", "3072,2", "4294967296,1", "0,1"));
+  const std::pair<const char*, const char*> kWrong[] = {
+      {"dead_code:bytes=4", "pass 'dead_code:bytes=4': the pass has no options"},
+      {"dead_code:4", "the pass has no options"},
+      {"numbered:4", "there is no option '4'; there are bytes, sides"},
+      {"numbered:size=4", "there is no option 'size'; there are bytes, sides"},
+      {"numbered:", "there is no option ''"},
+      {"numbered:bytes", "expected bytes=NUMBER, 0 or more"},
+      {"numbered:bytes=", "expected bytes=NUMBER, 0 or more"},
+      {"numbered:bytes=K", "expected bytes=NUMBER, 0 or more"},
+      {"numbered:bytes=few", "expected bytes=NUMBER, 0 or more"},
+      {"numbered:bytes=-1", "expected bytes=NUMBER, 0 or more"},
+      {"numbered:bytes=99999999999G", "expected bytes=NUMBER, 0 or more"},
+      {"numbered:sides=3", "expected sides=NUMBER, from 1 to 2"},
+  };
+  for (const auto& [entry, message] : kWrong) {
+    EXPECT_THAT(MakePipeline({entry}, known).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)))
+        << entry;
+  }
+}
+
+TEST(PassTest, ErrorsOfAfterPassEndThePipeline) {
   std::unique_ptr<Module> module = Program();
   PassPipeline pipeline;
   pipeline.Add<DcePass>();

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "hlo/devices/spmd_record.h"
 #include "hlo/io/hlo_text.h"
-#include "hlo/ir/spmd_record.h"
 #include "hlo/ops/verify_module.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "runtime/engine/executor.h"

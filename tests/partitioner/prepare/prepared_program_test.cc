@@ -55,11 +55,11 @@ TEST(PreparedProgramTest, WhatNothingNeedsIsNotPartitioned) {
   const auto unused = std::find_if(instructions.begin(), instructions.end(),
                                    [](const auto& i) { return i->name() == "also_unused"; });
   ASSERT_NE(unused, instructions.end());
-  const GivenShardings given = {unused->get()};
+  (*unused)->GiveSharding((*unused)->sharding());
   ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program,
-                       PrepareProgram(*module, PartitionOptions(), given));
+                       PrepareProgram(*module, PartitionOptions()));
   EXPECT_EQ(program->flat->NumInstructions(), 3);  // Keeps w, because it is a parameter.
-  ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions(), given));
+  ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
   EXPECT_EQ(SentBy(partitioned), 0);
 }
 

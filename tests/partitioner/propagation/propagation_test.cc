@@ -7,7 +7,7 @@
 #include "hlo/io/hlo_text.h"
 #include "hlo/io/module_proto.h"
 #include "hlo/io/sharding_text.h"
-#include "partitioner/prepare/given_shardings.h"
+#include "partitioner/prepare/sharding_lines.h"
 #include "partitioner/propagation/read_annotations.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "tests/partitioner/equivalence.h"
@@ -291,13 +291,12 @@ TEST(PropagationTest, AxesMayBeGivenAsTheyArePrinted) {
       "HloModule m, frontend_attributes={xla.sdy.meshes=\"{mesh = #sdy.mesh<[\\\"a\\\"=2, \\\"b\\\"=4]>}\"}\n",
       body);
   const std::unique_ptr<Module> module = ProgramFor(one, 8);
-  ASSERT_OK_AND_ASSIGN(const GivenShardings given,
-                       ApplyGivenShardings({{R"(x=[{"b"}, {"a"}])", ""}}, module.get()));
-  ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions(), given));
+  ASSERT_OK(ApplyShardingLines({{R"(x=[{"b"}, {"a"}])", ""}}, module.get()));
+  ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
   EXPECT_EQ(HloSharding::FromProto(partitioned.module->proto().spmd_parameters_shardings(0))->ToString(),
             "{devices=[4,2]<=[2,4]T(1,0)}");
   EXPECT_THAT(
-      ApplyGivenShardings({{R"(x=[{"b"}, {}])", ""}}, ProgramFor(body, 8).get()),
+      ApplyShardingLines({{R"(x=[{"b"}, {}])", ""}}, ProgramFor(body, 8).get()),
       StatusIs(absl::StatusCode::kInvalidArgument, AllOf(IsOneLine(), HasSubstr("the module has no mesh"))));
 }
 

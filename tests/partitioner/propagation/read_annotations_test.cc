@@ -6,8 +6,8 @@
 
 #include "gmock/gmock.h"
 #include "hlo/passes/inline_calls_pass.h"
-#include "partitioner/prepare/given_shardings.h"
 #include "partitioner/prepare/prepared_program.h"
+#include "partitioner/prepare/sharding_lines.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
 
@@ -83,18 +83,20 @@ TEST(ReadAnnotationsTest, AGivenShardingCountsUnderShardyToo) {
     ROOT z = f32[8,4] negate(y)
   })";
   const std::unique_ptr<Module> module = ProgramFor(Shardy(body), 8);
-  ASSERT_OK_AND_ASSIGN(const GivenShardings given,
-                       ApplyGivenShardings({{"y={devices=[8,1]<=[8]}", ""}}, module.get()));
-  EXPECT_EQ(given.size(), 1);
+  const std::unique_ptr<Module> without = CloneModule(*module);
+  ASSERT_OK(ApplyShardingLines({{"y={devices=[8,1]<=[8]}", ""}}, module.get()));
+  EXPECT_TRUE(module->entry()->parameter(0)->sharding_is_given());
   EXPECT_EQ(module->entry()->parameter(0)->frontend_attributes(), nullptr)
       << "nothing is noted in the module";
-  ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*module, PartitionOptions(), given));
+  ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*module, PartitionOptions()));
   const auto& asked =
       program->annotations.tensor[program->graph->Leaves(*program->flat->entry()->parameter(0))[0]];
   ASSERT_TRUE(asked.has_value());
   EXPECT_EQ(program->annotations.mesh.ToHlo(asked->sharding).ToString(), "{devices=[8,1]<=[8]}");
-  ASSERT_OK_AND_ASSIGN(const auto without, PrepareProgram(*module, PartitionOptions()));
-  EXPECT_FALSE(without->annotations.tensor[without->graph->Leaves(*without->flat->entry()->parameter(0))[0]]
+  // The same sharding, stated by the module itself, is ignored in a Shardy module.
+  without->entry()->parameter(0)->set_sharding(module->entry()->parameter(0)->sharding());
+  ASSERT_OK_AND_ASSIGN(const auto ignored, PrepareProgram(*without, PartitionOptions()));
+  EXPECT_FALSE(ignored->annotations.tensor[ignored->graph->Leaves(*ignored->flat->entry()->parameter(0))[0]]
                    .has_value());
 }
 
@@ -106,9 +108,8 @@ ENTRY main {
   ROOT y = f32[8,4] call(x), to_apply=inner
 })"),
                                                     8);
-  ASSERT_OK_AND_ASSIGN(const GivenShardings given,
-                       ApplyGivenShardings({{"a={devices=[8,1]<=[8]}", ""}}, module.get()));
-  ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*module, PartitionOptions(), given));
+  ASSERT_OK(ApplyShardingLines({{"a={devices=[8,1]<=[8]}", ""}}, module.get()));
+  ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*module, PartitionOptions()));
   int annotated = 0;
   for (const auto& annotation : program->annotations.tensor) annotated += annotation.has_value();
   EXPECT_EQ(annotated, 1) << "an annotation stands in the place of the parameter";

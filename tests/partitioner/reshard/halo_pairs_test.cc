@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hlo/base/math.h"
-#include "hlo/ir/permute_pattern.h"
+#include "hlo/devices/permute_pattern.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {

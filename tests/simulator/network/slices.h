@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "hlo/ir/replica_groups.h"
+#include "hlo/devices/replica_groups.h"
 #include "simulator/machines/network.pb.h"
 
 namespace toroid {

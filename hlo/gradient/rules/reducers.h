@@ -1,0 +1,16 @@
+// Recognizes reducers.
+#ifndef TOROID_HLO_GRADIENT_RULES_REDUCERS_H_
+#define TOROID_HLO_GRADIENT_RULES_REDUCERS_H_
+
+#include <optional>
+
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+// The op of a computation (a, b) -> op(a, b), or of op(b, a); nullopt for any other.
+std::optional<Opcode> OneOpReducer(const Computation& computation);
+
+}  // namespace toroid
+
+#endif  // TOROID_HLO_GRADIENT_RULES_REDUCERS_H_

@@ -1,0 +1,42 @@
+// Shardings given from outside the module: NAME=SHARDING lines of a command line or a file.
+//
+// NAME is the name of an instruction in any computation, `parameter(K)`, `output{K}`, `output{}` if the
+// output is no tuple, or a glob (* and ?), which means all instructions whose metadata's op_name it matches.
+// SHARDING is any spelling of HLO text, or a list of dimensions such as [{"model"}, {}] over the module's one
+// Shardy mesh. It begins with the first `{` or `[` that follows a `=` and blanks.
+#ifndef TOROID_PARTITIONER_PREPARE_SHARDING_LINES_H_
+#define TOROID_PARTITIONER_PREPARE_SHARDING_LINES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+struct ShardingLine {
+  std::string line;   // NAME=SHARDING
+  std::string where;  // "FILE:LINE", the prefix of errors; empty for lines of the command line.
+};
+
+// Gives instructions of the module their shardings (Instruction::GiveSharding). A glob
+// shards those of the arrays it matches that have the sharding's rank, and adds a line with their number to
+// `notes`. To shard an output, a Sharding call is inserted before the root.
+// Errors: kInvalidArgument for a line without '=', a name given twice, a sharding that does not parse or has
+// another rank than the named array, or a value that is manual; kNotFound for a name that matches nothing,
+// with the nearest name that does.
+absl::Status ApplyShardingLines(const std::vector<ShardingLine>& shardings, Module* module,
+                                std::vector<std::string>* notes = nullptr);
+
+// A NAME that means this entry parameter and nothing else: its op_name, its own name, or parameter(K).
+std::string GivenNameOf(const Instruction& parameter);
+
+// The lines of an annotations file, without blank lines and comments. A comment starts with `#` at the start
+// of a line or after a blank.
+std::vector<ShardingLine> ReadShardingLines(absl::string_view text, absl::string_view file);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_PREPARE_SHARDING_LINES_H_
