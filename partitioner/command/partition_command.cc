@@ -56,8 +56,7 @@ PipelineOptions Looking(const PartitionCommand& command) {
 // The cost model whose program is predicted faster: the machine's, or the default one, which counts bytes.
 // Decisions about single ops know neither how lowering combines ops nor how later ops use their results, so
 // the machine's times do not always lead to the faster program.
-absl::StatusOr<const CostModel*> FasterCost(const PartitionCommand& command, const Module& module,
-                                            const Input& input) {
+absl::StatusOr<const CostModel*> FasterCost(const PartitionCommand& command, const Module& module) {
   const CostModel* best = command.options.cost;
   if (command.predict == nullptr) return best;
   double best_seconds = std::numeric_limits<double>::infinity();
@@ -88,7 +87,7 @@ absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Mod
     if (options.plan.empty())
       return absl::InvalidArgumentError(absl::StrCat(command.plan, ": the plan is empty"));
   } else {
-    ASSIGN_OR_RETURN(options.cost, FasterCost(command, module, input));
+    ASSIGN_OR_RETURN(options.cost, FasterCost(command, module));
   }
   options.after_phase = input.looking.after_pass;
   options.verify = input.looking.verify;
