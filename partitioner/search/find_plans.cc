@@ -14,6 +14,8 @@ namespace toroid {
 namespace {
 
 constexpr size_t kMostPlans = 3;
+// Larger programs keep the first plan: every further one takes a tenth of a second or more.
+constexpr int64_t kMostInstructions = 4096;
 
 // The bytes that a device sends if each op takes its operands from, and brings its results to, the shardings of a plan, as
 // partitioners do that decide op by op and share nothing.
@@ -75,12 +77,14 @@ absl::StatusOr<FoundPlans> FindPlans(const PreparedProgram& program, ProgramForm
   FoundPlans found;
   found.propagate_seconds = start.Seconds();
   first->plan.form = form;
-  found.usual_bytes = BytesOfOpsAlone(program, first->plan.shardings);
+  const bool searches = program.flat->NumInstructions() <= kMostInstructions;
+  if (searches) found.usual_bytes = BytesOfOpsAlone(program, first->plan.shardings);
   found.first = *first;
   found.plans.push_back(*std::move(first));
   ASSIGN_OR_RETURN(const std::vector<ListedStrategy> listed,
                    ListStrategies(options.strategies, program.flat->NumInstructions()));
   for (const auto& [strategy, steps] : listed) {
+    if (!searches && !strategy->is_preferred) continue;
     const SearchProblem problem = {&program, found.usual_bytes, steps};
     const std::vector<PricedPlan> before = found.plans;
     for (const PricedPlan& from : before) {
