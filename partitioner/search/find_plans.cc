@@ -77,14 +77,14 @@ absl::StatusOr<FoundPlans> FindPlans(const PreparedProgram& program, ProgramForm
   FoundPlans found;
   found.propagate_seconds = start.Seconds();
   first->plan.form = form;
-  const bool searches = program.flat->NumInstructions() <= kMostInstructions;
-  if (searches) found.usual_bytes = BytesOfOpsAlone(program, first->plan.shardings);
+  found.searched = program.flat->NumInstructions() <= kMostInstructions;
+  if (found.searched) found.usual_bytes = BytesOfOpsAlone(program, first->plan.shardings);
   found.first = *first;
   found.plans.push_back(*std::move(first));
   ASSIGN_OR_RETURN(const std::vector<ListedStrategy> listed,
                    ListStrategies(options.strategies, program.flat->NumInstructions()));
   for (const auto& [strategy, steps] : listed) {
-    if (!searches && !strategy->is_preferred) continue;
+    if (!found.searched && !strategy->is_preferred) continue;
     const SearchProblem problem = {&program, found.usual_bytes, steps};
     const std::vector<PricedPlan> before = found.plans;
     for (const PricedPlan& from : before) {
