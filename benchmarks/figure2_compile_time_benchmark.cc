@@ -60,7 +60,7 @@ std::unique_ptr<Module> Layer(int64_t devices) {
 bool Emit(const Module& layer, bool searched, benchmark::State& state, std::string* bytes,
           double* writing = nullptr) {
   PartitionOptions options;
-  if (!searched) options.searched_instructions = 0;
+  if (!searched) options.strategies = NoSearch();
   absl::StatusOr<Partitioned> partitioned = PartitionModule(layer, options);
   if (!partitioned.ok()) {
     state.SkipWithError(std::string(partitioned.status().message()).c_str());

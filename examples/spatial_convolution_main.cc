@@ -66,7 +66,7 @@ struct Request {
 // Keeps images in the tiles asked for, even if small images would send less with other cuts.
 PartitionOptions InTiles() {
   PartitionOptions options;
-  options.searched_instructions = 0;
+  options.strategies = NoSearch();
   return options;
 }
 

@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "hlo/devices/device_limit.h"
 #include "partitioner/rewrite/poison_padding.h"
+#include "partitioner/search/strategies.h"
 #include "partitioner/stages/local_passes.h"
 
 namespace toroid {
@@ -30,10 +31,19 @@ void AddPartitionFlags(CLI::App& app, PartitionOptions* options) {
          "random:SEED relabels the devices of all shardings by a permutation; results and bytes stay the "
          "same")
       ->type_name("random:SEED");
-  app.add_option("--search", options->searched_instructions,
-                 "Instructions of programs that are written to be compared, in all; 0: what is best op by op")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
-      ->type_name("N");
+  app.add_option_function<std::string>(
+         "--strategies",
+         [options](const std::string& list) {
+           options->strategies.clear();
+           if (list != "none") options->strategies = absl::StrSplit(list, ',', absl::SkipEmpty());
+           const absl::Status known = ListStrategies(options->strategies, 0).status();
+           if (!known.ok()) throw CLI::ValidationError("--strategies", std::string(known.message()));
+         },
+         absl::StrCat(
+             "How to look for plans that are better than the first one, separated by commas; default: ",
+             absl::StrJoin(DefaultStrategies(), ","),
+             "; none: each op is decided alone; frontier:steps=N sets a budget"))
+      ->type_name("LIST");
   app.add_option_function<std::string>(
          "--passes",
          [options](const std::string& list) {

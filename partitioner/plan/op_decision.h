@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "absl/container/flat_hash_map.h"
 #include "hlo/devices/mesh.h"
 #include "partitioner/assign/assignment.h"
+#include "partitioner/prepare/prepared_program.h"
 #include "partitioner/propagation/flow_graph.h"
 
 namespace toroid {
@@ -35,8 +35,11 @@ struct OpDecision {
   }
 };
 
-// Decisions by op. Given to RewriteProgram, they hold for these ops; it decides all others one at a time.
-using DecidedOps = absl::flat_hash_map<const FlowOp*, OpDecision>;
+// The shardings in which an op needs an operand and computes a result, under a decision.
+Sharding OperandSharding(const PreparedProgram& program, const FlowOp& op, size_t operand,
+                         const OpDecision& decision);
+Sharding ResultSharding(const PreparedProgram& program, const FlowOp& op, size_t result,
+                        const OpDecision& decision);
 
 }  // namespace toroid
 

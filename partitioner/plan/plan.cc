@@ -134,27 +134,6 @@ bool Plan::operator==(const Plan& other) const {
   return form == other.form && shardings == other.shardings && ops == other.ops && early == other.early;
 }
 
-Plan MakePlan(const PreparedProgram& program, ProgramForm form, ShardingPlan shardings,
-              const DecidedOps& decisions) {
-  Plan plan;
-  plan.form = form;
-  plan.shardings = std::move(shardings);
-  plan.early.insert(program.annotations.early.begin(), program.annotations.early.end());
-  for (const FlowOp& op : program.graph->ops()) {
-    const auto decision = decisions.find(&op);
-    plan.ops.push_back(decision == decisions.end() ? std::nullopt : std::optional(decision->second));
-  }
-  return plan;
-}
-
-DecidedOps DecisionsOf(const PreparedProgram& program, const Plan& plan) {
-  DecidedOps decisions;
-  for (size_t i = 0; i < plan.ops.size(); ++i) {
-    if (plan.ops[i]) decisions.emplace(&program.graph->ops()[i], *plan.ops[i]);
-  }
-  return decisions;
-}
-
 std::vector<std::string> TensorNames(const PreparedProgram& program) {
   const FlowGraph& graph = *program.graph;
   std::vector<std::string> names(graph.num_tensors());

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "partitioner/plan/op_decision.h"
@@ -22,10 +21,17 @@ namespace toroid {
 struct Plan {
   ProgramForm form = ProgramForm::kAsGiven;  // The form of the program that it belongs to.
   ShardingPlan shardings;                    // By tensor of the flow graph.
-  // By flow op: how it is computed. Empty for edges, and for ops that no written module computes.
+  // By flow op: how it is computed. Empty for edges and for free values (free_values.h), which each device computes in any
+  // sharding. DecideGreedily decides ops that are not decided yet.
   std::vector<std::optional<OpDecision>> ops;
   // By tensor: a second sharding in which it is made before its users are computed.
   std::map<int, Sharding> early;
+
+  // The decision for an op of the graph; null if there is none.
+  const OpDecision* DecisionOf(const FlowGraph& graph, const FlowOp& op) const {
+    const size_t i = static_cast<size_t>(&op - graph.ops().data());
+    return i < ops.size() && ops[i] ? &*ops[i] : nullptr;
+  }
 
   bool operator==(const Plan& other) const;
   template <typename H>
@@ -39,13 +45,6 @@ struct Plan {
     return h;
   }
 };
-
-// The plan that `decisions` and `shardings` make up for a prepared program.
-Plan MakePlan(const PreparedProgram& program, ProgramForm form, ShardingPlan shardings,
-              const DecidedOps& decisions);
-
-// The decisions of a plan, by op.
-DecidedOps DecisionsOf(const PreparedProgram& program, const Plan& plan);
 
 // The name of each tensor of the flow graph: "computation/instruction", with {leaf} behind it if the result is a tuple, or
 // "output{leaf}"; with #2, #3, .. behind it where instructions have one name.

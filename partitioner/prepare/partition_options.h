@@ -25,6 +25,12 @@ inline std::vector<std::string> DefaultPasses() {
           "product_order",   "merge_collectives", "causes"};
 }
 
+inline std::vector<std::string> DefaultStrategies() {
+  return {"even_cuts", "idle_axes", "neighbours", "frontier", "forms"};
+}
+// Those without a search: each op is decided alone.
+inline std::vector<std::string> NoSearch() { return {"even_cuts"}; }
+
 struct PartitionOptions {
   int64_t num_partitions = 0;  // 0: the number of devices that the shardings name.
   // Relabels the devices of all shardings by a seeded permutation.
@@ -32,10 +38,9 @@ struct PartitionOptions {
   bool replicate_outputs = false;
   // Chooses how each op is computed; must outlive the call. Null: CheapestAssignments().
   const AssignmentPolicy* policy = nullptr;
-  // Search budget: total instructions of the candidate programs that one search may write to compare them
-  // (../search). A module is searched up to three times, and so is each equivalent form of it. 0: each op is
-  // decided alone.
-  int64_t searched_instructions = 20000;
+  // The strategies that look for better plans than the first one (../search/strategy.h), and "forms", which tries them on
+  // equivalent forms of the program, too. Without any, each op is decided alone.
+  std::vector<std::string> strategies = DefaultStrategies();
   // If set, called with every local value that the rewriting makes; for test aids such as PoisonPadding.
   LocalValueHook on_local_value;
   // The cost by which reshardings, assignments and halo exchanges are chosen; must outlive the call.

@@ -17,6 +17,7 @@
 #include "hlo/passes/merge_movement_pass.h"
 #include "hlo/passes/mixed_precision.h"
 #include "hlo/passes/run_time_sizes_pass.h"
+#include "partitioner/ops/op_families.h"
 #include "partitioner/prepare/constant_starts_pass.h"
 #include "partitioner/prepare/late_reversals_pass.h"
 #include "partitioner/prepare/single_rows_pass.h"
@@ -29,6 +30,24 @@
 
 namespace toroid {
 namespace {
+
+absl::flat_hash_set<const Instruction*> SlicesReadThrough(const Module& module) {
+  absl::flat_hash_set<const Instruction*> read_through, needed;
+  for (const auto& computation : module.computations()) {
+    needed.insert(computation->root());
+    for (const auto& instruction : computation->instructions()) {
+      const auto source = FamilyOf(instruction->opcode()).source;
+      for (int k = 0; k < instruction->num_operands(); ++k) {
+        const Instruction* operand = instruction->operand(k);
+        if (operand->opcode() != Opcode::kSlice) continue;
+        const bool is_through = source != nullptr && &source(*instruction, k) != operand;
+        (is_through ? read_through : needed).insert(operand);
+      }
+    }
+  }
+  for (const Instruction* slice : needed) read_through.erase(slice);
+  return read_through;
+}
 
 // Ops that DuplicatesPass must not merge with equal ones: ops with a sharding or attributes, which may differ
 // in meaning; custom calls and random numbers; and ops with a body.
@@ -61,45 +80,6 @@ absl::Status Relabel(const std::vector<int64_t>& permutation, Annotations* annot
                            {old.subgroups().begin(), old.subgroups().end()}, std::move(order));
   }
   return absl::OkStatus();
-}
-
-// The cheapest assignment of an op whose operands and results are in the plan's shardings. Edges of the flow
-// graph cost only resharding.
-Assignment AssignUnder(const PreparedProgram& program, const ShardingPlan& plan, const FlowOp& op) {
-  const AssignmentProblem problem = ProblemOf(*program.graph, op, [&](int t, bool) {
-    TensorState state;
-    state.places.push_back(plan[t]);
-    state.reserved = program.annotations.manual[t];
-    return state;
-  });
-  return ChooseAssignment(problem, program.planner.get(), program.annotations.mesh);
-}
-
-// Adds the cost of resharding a boundary's values from the plan's shardings to those in which the buffer is
-// the same on both sides of the boundary, or back.
-void AddCrossings(const PreparedProgram& program, const ShardingPlan& plan, const Instruction& instruction,
-                  const ManualBoundary& boundary, double times, PlanCost* cost) {
-  const FlowGraph& graph = *program.graph;
-  const Mesh& mesh = program.annotations.mesh;
-  for (const CrossingValue& crossing : CrossingValues(graph, instruction, boundary)) {
-    const CrossingValue::Sides sides =
-        crossing.SidesOf(graph, mesh, plan[crossing.local], plan[crossing.global].manual);
-    const auto add = [&](int tensor, const Sharding& from, const Sharding& to) {
-      const Shape& shape = graph.shape(tensor);
-      if (!shape.IsArray() || from == to) return;
-      const ReshardPlan& moves =
-          program.planner->Plan(shape.dims(), ByteWidth(shape.element_type()), from, to);
-      cost->time += times * moves.time;
-      cost->sent_bytes += times * static_cast<double>(moves.sent_bytes);
-    };
-    if (boundary.enters) {
-      add(crossing.global, plan[crossing.global], sides.global);
-      add(crossing.local, sides.local, plan[crossing.local]);
-    } else {
-      add(crossing.local, plan[crossing.local], sides.local);
-      add(crossing.global, sides.global, plan[crossing.global]);
-    }
-  }
 }
 
 }  // namespace
@@ -142,6 +122,7 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   if (form == ProgramForm::kLateReversals) pipeline.Add<LateReversalsPass>().Add<DcePass>();
   ASSIGN_OR_RETURN(program->passes, pipeline.RunOnCopy(module, &program->flat, options.Looking()));
   program->graph = std::make_unique<FlowGraph>(*program->flat);
+  program->read_through = SlicesReadThrough(*program->flat);
   ASSIGN_OR_RETURN(program->annotations,
                    ReadAnnotations(*program->flat, *program->graph, options.num_partitions));
   if (options.device_order_seed) {
@@ -162,12 +143,17 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
     }
   }
   program->planner = std::make_unique<ReshardPlanner>(&program->annotations.mesh, options.cost);
+  program->exchanges = std::make_unique<ExchangePrices>(&program->annotations.mesh, options.cost);
   return program;
 }
 
-ShardingPlan ProposeShardings(const PreparedProgram& program) {
-  const Annotations& annotations = program.annotations;
-  ShardingPlan plan = PropagateShardings(*program.graph, annotations, program.planner.get());
+ShardingPlan ProposeShardings(const PreparedProgram& program, const std::vector<bool>& even) {
+  return ProposeShardings(program, program.annotations, even);
+}
+
+ShardingPlan ProposeShardings(const PreparedProgram& program, const Annotations& annotations,
+                              const std::vector<bool>& even) {
+  ShardingPlan plan = PropagateShardings(*program.graph, annotations, even, program.planner.get());
   // Propagation returns no partial shardings; restore those of parameters that are annotated as partial sums.
   for (const Instruction* parameter : program.flat->entry()->parameters()) {
     for (const int leaf : program.graph->Leaves(*parameter)) {
@@ -193,27 +179,6 @@ absl::Status GiveSharding(int tensor, const HloSharding& sharding, PreparedProgr
   annotation.closed = ~uint64_t{0};
   program->annotations.tensor[tensor] = std::move(annotation);
   return absl::OkStatus();
-}
-
-PlanCost EvaluatePlan(const PreparedProgram& program, const ShardingPlan& plan) {
-  PlanCost cost;
-  const std::vector<Executions> executions = CountExecutions(*program.flat);
-  for (const FlowOp& op : program.graph->ops()) {
-    if (op.operands.empty() && op.results.empty()) continue;
-    const double times = op.instruction == nullptr
-                             ? 1
-                             : static_cast<double>(executions[op.instruction->computation()->index()].times);
-    const auto boundary = program.annotations.boundaries.find(op.instruction);
-    if (boundary != program.annotations.boundaries.end()) {
-      AddCrossings(program, plan, *op.instruction, boundary->second, times, &cost);
-      continue;
-    }
-    const Assignment assignment = AssignUnder(program, plan, op);
-    cost.time += times * assignment.cost;
-    cost.sent_bytes += times * static_cast<double>(assignment.sent_bytes);
-    cost.matrix_flops += times * assignment.flops;
-  }
-  return cost;
 }
 
 }  // namespace toroid

@@ -1,17 +1,10 @@
-// The first stages of partitioning: a program prepared once, sharding plans for it, and their costs.
-//
-//   prepare     a flat module, its flow graph, its annotations, a planner        PrepareProgram
-//   propagate   a sharding for every tensor                                      ProposeShardings
-//   (evaluate   the bytes and flops of a plan, without writing a module          EvaluatePlan)
-//   rewrite     the program of one partition                                     spmd_partitioner.h
-//
-// To compare candidate shardings, prepare the module once; then, for each, set it, propose a plan and
-// evaluate it:
+// A program prepared once for all plans: a flat module, its flow graph, its annotations, a planner; and the shardings that
+// propagation proposes for it.
 //
 //   ASSIGN_OR_RETURN(auto program, PrepareProgram(module, options));
 //   for (const HloSharding& candidate : candidates) {
 //     RETURN_IF_ERROR(GiveSharding(parameter_leaf, candidate, program.get()));
-//     const PlanCost cost = EvaluatePlan(*program, ProposeShardings(*program));
+//     const std::optional<PricedPlan> plan = Propagated(*program, CheapestAssignments());   // ../search/propagate.h
 //   }
 #ifndef TOROID_PARTITIONER_PREPARE_PREPARED_PROGRAM_H_
 #define TOROID_PARTITIONER_PREPARE_PREPARED_PROGRAM_H_
@@ -20,10 +13,12 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "hlo/ir/module.h"
 #include "hlo/passes/pass.h"
+#include "partitioner/assign/exchange_prices.h"
 #include "partitioner/prepare/partition_options.h"
 #include "partitioner/propagation/annotations.h"
 #include "partitioner/propagation/flow_graph.h"
@@ -40,7 +35,11 @@ struct PreparedProgram {
   std::vector<PassReport> passes;  // The passes that made `flat`.
   std::unique_ptr<FlowGraph> graph;
   Annotations annotations;
+  // Slices that are not computed, since all their users read the sliced array instead
+  // (../ops/read_through.h).
+  absl::flat_hash_set<const Instruction*> read_through;
   std::unique_ptr<ReshardPlanner> planner;
+  std::unique_ptr<ExchangePrices> exchanges;
   int64_t num_replicas = 1;  // Copies of the whole mesh; each runs all partitions.
   // Whether PartitionOptions::device_order_seed permuted the devices of all shardings.
   bool relabeled = false;
@@ -61,24 +60,17 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
 // A sharding for each tensor of the flow graph.
 using ShardingPlan = std::vector<Sharding>;
 
-// Propagates the annotations to a plan. Only parameters that are annotated as partial sums are partial in it.
-ShardingPlan ProposeShardings(const PreparedProgram& program);
+// Propagates the annotations to a plan. Only parameters that are annotated as partial sums are partial in it. `even`: by
+// tensor, whether it may be cut only into equal parts; empty: no tensor is so restricted.
+ShardingPlan ProposeShardings(const PreparedProgram& program, const std::vector<bool>& even = {});
+// The same with other annotations than the program's.
+ShardingPlan ProposeShardings(const PreparedProgram& program, const Annotations& annotations,
+                              const std::vector<bool>& even = {});
 
 // Replaces the annotation of one tensor by a closed sharding.
 // Errors: kInvalidArgument if its rank is not the tensor's, or if the mesh cannot express it, since no
 // sharding of the module cuts the devices there.
 absl::Status GiveSharding(int tensor, const HloSharding& sharding, PreparedProgram* program);
-
-// The work of one device under a plan. Each op counts with its cheapest assignment, its operands and results
-// being in the plan's shardings; ops in loops count once per trip, or once if the trip count is unknown. This
-// estimates the rewritten program, which may also keep a value in several shardings and delay the reduction
-// of partial sums.
-struct PlanCost {
-  double time = 0;  // Of communication and memory traffic, in the cost model's unit: bytes over a link.
-  double sent_bytes = 0;
-  double matrix_flops = 0;
-};
-PlanCost EvaluatePlan(const PreparedProgram& program, const ShardingPlan& plan);
 
 }  // namespace toroid
 

@@ -49,12 +49,7 @@ struct Annotations {
   Mesh mesh;
   std::vector<std::optional<Annotation>> tensor;  // By tensor of the flow graph.
   std::vector<AxisSet> manual;                    // Per tensor: axes with respect to which it is local.
-  // Per tensor: whether propagation may cut it only into equal parts. Empty: no tensor is so restricted.
-  std::vector<bool> even;
   absl::flat_hash_map<const Instruction*, ManualBoundary> boundaries;
-  // By tensor: a second sharding to which the tensor is resharded before its users are computed. Each user
-  // then chooses between this copy and the tensor in its own sharding.
-  absl::flat_hash_map<int, Sharding> early;
   // The one device that runs an op with a side effect: a callback, infeed or outfeed with a maximal sharding.
   absl::flat_hash_map<const Instruction*, int64_t> device;
   // The sharding of each leaf of an outfeed's data operand.

@@ -22,7 +22,8 @@ bool Flows(const Factor& factor) {
 
 class Propagator {
  public:
-  Propagator(const FlowGraph& graph, const Annotations& annotations, ReshardPlanner* planner)
+  Propagator(const FlowGraph& graph, const Annotations& annotations, const std::vector<bool>& even,
+             ReshardPlanner* planner)
       : graph_(graph), mesh_(annotations.mesh), planner_(planner) {
     const int n = graph.num_tensors();
     state_.resize(n);
@@ -30,7 +31,7 @@ class Propagator {
       Tensor& tensor = state_[t];
       tensor.sharding = Sharding::Replicated(graph.shape(t).rank());
       tensor.blocked = t < static_cast<int>(annotations.manual.size()) ? annotations.manual[t] : 0;
-      tensor.even = t < static_cast<int>(annotations.even.size()) && annotations.even[t];
+      tensor.even = !even.empty() && even[t];
       if (!annotations.tensor[t]) continue;
       const Annotation& annotation = *annotations.tensor[t];
       tensor.closed = annotation.closed;
@@ -452,8 +453,8 @@ class Propagator {
 }  // namespace
 
 std::vector<Sharding> PropagateShardings(const FlowGraph& graph, const Annotations& annotations,
-                                         ReshardPlanner* planner) {
-  return Propagator(graph, annotations, planner).Run();
+                                         const std::vector<bool>& even, ReshardPlanner* planner) {
+  return Propagator(graph, annotations, even, planner).Run();
 }
 
 }  // namespace toroid

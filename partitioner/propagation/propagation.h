@@ -24,9 +24,10 @@
 
 namespace toroid {
 
-// Returns the sharding of every tensor, without partial axes.
+// Returns the sharding of every tensor, without partial axes. `even`: by tensor, whether it may be cut only into equal parts;
+// empty: no tensor is so restricted.
 std::vector<Sharding> PropagateShardings(const FlowGraph& graph, const Annotations& annotations,
-                                         ReshardPlanner* planner);
+                                         const std::vector<bool>& even, ReshardPlanner* planner);
 
 }  // namespace toroid
 

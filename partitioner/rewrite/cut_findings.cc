@@ -26,7 +26,7 @@ std::string UnevenText(int d, int64_t size, int64_t devices) {
 
 class Finder {
  public:
-  Finder(const RewriteState& state, absl::Span<const Sharding> outputs) : state_(state), outputs_(outputs) {}
+  explicit Finder(const RewriteState& state) : state_(state) {}
 
   std::vector<CutNote> Find() {
     for (const Instruction* parameter : state_.module.entry()->parameters()) {
@@ -44,9 +44,9 @@ class Finder {
       }
     }
     const Instruction& root = *state_.module.entry()->root();
-    for (size_t i = 0; i < outputs_.size(); ++i) {
+    for (size_t i = 0; i < state_.graph.outputs().size(); ++i) {
       const int t = state_.graph.outputs()[i];
-      NoteUneven(root, state_.names.OutputName(static_cast<int>(i)), t, outputs_[i]);
+      NoteUneven(root, state_.names.OutputName(static_cast<int>(i)), t, state_.plan[t]);
     }
     return std::move(notes_);
   }
@@ -111,7 +111,6 @@ class Finder {
   }
 
   const RewriteState& state_;
-  const absl::Span<const Sharding> outputs_;
   absl::flat_hash_set<int> noted_;
   absl::flat_hash_set<const Instruction*>
       needed_;  // Instructions of the output; filled by the first IsNeeded.
@@ -120,8 +119,6 @@ class Finder {
 
 }  // namespace
 
-std::vector<CutNote> FindCuts(const RewriteState& state, absl::Span<const Sharding> outputs) {
-  return Finder(state, outputs).Find();
-}
+std::vector<CutNote> FindCuts(const RewriteState& state) { return Finder(state).Find(); }
 
 }  // namespace toroid

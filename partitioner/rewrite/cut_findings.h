@@ -8,14 +8,13 @@
 
 #include <vector>
 
-#include "absl/types/span.h"
 #include "partitioner/provenance/cut_note.h"
 #include "partitioner/rewrite/rewrite_state.h"
 
 namespace toroid {
 
-// The output module is complete, its callees before their callers. `outputs`: the shardings of the results.
-std::vector<CutNote> FindCuts(const RewriteState& state, absl::Span<const Sharding> outputs);
+// The output module is complete, its callees before their callers.
+std::vector<CutNote> FindCuts(const RewriteState& state);
 
 }  // namespace toroid
 

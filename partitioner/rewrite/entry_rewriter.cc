@@ -26,35 +26,6 @@ const DeviceOrder* ForeignOrder(const Annotations& annotations, int tensor) {
   return annotation && annotation->foreign ? &annotation->foreign->order() : nullptr;
 }
 
-// By leaf of the result: whether it shares memory with an argument.
-std::vector<bool> AliasedLeaves(const Module& module, const Shape& result) {
-  std::vector<bool> aliased(result.NumLeaves(), false);
-  for (const auto& entry : module.proto().input_output_alias().entries()) {
-    const Shape* shape = &result;
-    int64_t leaf = 0;
-    bool inside = true;
-    for (const int64_t index : entry.output_shape_index()) {
-      inside = index >= 0 && index < static_cast<int64_t>(shape->tuple_shapes().size());
-      if (!inside) break;
-      for (int64_t i = 0; i < index; ++i) leaf += shape->tuple_shapes()[i].NumLeaves();
-      shape = &shape->tuple_shapes()[index];
-    }
-    for (int64_t i = 0; inside && i < shape->NumLeaves(); ++i) aliased[leaf + i] = true;
-  }
-  return aliased;
-}
-
-// By output: whether it is an array without an annotation that shares no memory with an argument.
-std::vector<bool> FreeOutputs(const PreparedProgram& program) {
-  std::vector<bool> free = AliasedLeaves(*program.flat, program.flat->entry()->root()->shape());
-  for (size_t i = 0; i < free.size(); ++i) {
-    const int output = program.graph->outputs()[i];
-    free[i] =
-        !free[i] && !program.annotations.tensor[output].has_value() && program.graph->shape(output).IsArray();
-  }
-  return free;
-}
-
 }  // namespace
 
 Shape PlannedLocalShape(const RewriteState& state, const SpmdBuilder& b, const Shape& shape,
@@ -96,41 +67,18 @@ void EntryRewriter::RewriteParameters(SpmdBuilder& b, const Computation& entry) 
   }
 }
 
-Sharding EntryRewriter::OutputSharding(size_t i, int tensor, bool is_free) const {
-  const int output = state_.graph.outputs()[i];
-  const Shape& shape = state_.graph.shape(tensor);
-  Sharding wanted = state_.plan[output];
-  wanted.manual = state_.annotations.manual[tensor];
-  if (!is_free || wanted.manual != 0 || state_.values.IsRematerializable(tensor)) return wanted;
-  const ShardedValues::Version* made = nullptr;
-  for (const ShardedValues::Version& version : state_.values.versions(tensor)) {
-    const ReshardPlan& plan =
-        state_.program.planner->Plan(shape.dims(), ByteWidth(shape.element_type()), version.sharding, wanted);
-    if (plan.sent_bytes == 0) return wanted;
-    // Not an uneven sharding: callers cannot always take tiles of unequal size.
-    bool even = true;
-    for (int d = 0; d < shape.rank(); ++d)
-      even &= shape.dim(d) % state_.mesh.Product(version.sharding.dims[d]) == 0;
-    if (made == nullptr && even && version.sharding.partial == 0) made = &version;
-  }
-  return made == nullptr ? wanted : made->sharding;
-}
-
-std::vector<Sharding> EntryRewriter::RewriteResults(SpmdBuilder& b, const Computation& entry) {
+void EntryRewriter::RewriteResults(SpmdBuilder& b, const Computation& entry) {
   const Instruction& root = *entry.root();
   const auto leaves = state_.graph.Leaves(root);
   const xla::ProgramShapeProto& program = state_.module.proto().host_program_shape();
   const Shape result = InEntryLayout(root.shape(), program.has_result() ? &program.result() : nullptr);
   std::vector<const Shape*> shapes;
   AppendLeafShapes(result, &shapes);
-  const std::vector<bool> free = FreeOutputs(state_.program);
   std::vector<Instruction*> locals;
-  std::vector<Sharding> shardings;
   for (size_t i = 0; i < leaves.size(); ++i) {
     const int output = state_.graph.outputs()[i];
-    const Sharding wanted = OutputSharding(i, leaves[i], free[i]);
-    shardings.push_back(wanted);
-    shardings.back().manual = state_.plan[output].manual;
+    Sharding wanted = state_.plan[output];
+    wanted.manual = state_.annotations.manual[leaves[i]];
     const std::string name = state_.names.OutputName(static_cast<int>(i));
     Instruction* local = state_.values.Get(b, leaves[i], wanted, root, name);
     if (const DeviceOrder* order = ForeignOrder(state_.annotations, output)) {
@@ -143,7 +91,6 @@ std::vector<Sharding> EntryRewriter::RewriteResults(SpmdBuilder& b, const Comput
     locals.push_back(local);
   }
   b.computation()->set_root(b.Unflatten(root.shape(), locals));
-  return shardings;
 }
 
 }  // namespace toroid

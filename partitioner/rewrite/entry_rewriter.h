@@ -23,16 +23,10 @@ class EntryRewriter {
 
   // Adds the parameters to `b`'s computation, and their leaves to state.values.
   void RewriteParameters(SpmdBuilder& b, const Computation& entry);
-  // Makes the results the root, in the shardings that the plan has for the graph's outputs. An output without
-  // an annotation and without an aliased argument keeps the sharding it was computed in if resharding it
-  // would communicate: a product cut over a4 is not gathered. Returns the shardings, by output.
-  std::vector<Sharding> RewriteResults(SpmdBuilder& b, const Computation& entry);
+  // Makes the results the root, in the shardings that the plan has for the graph's outputs.
+  void RewriteResults(SpmdBuilder& b, const Computation& entry);
 
  private:
-  // The sharding of output `i`, which is the tensor `tensor`. `is_free`: the output may keep the sharding it
-  // has.
-  Sharding OutputSharding(size_t i, int tensor, bool is_free) const;
-
   RewriteState& state_;
 };
 

@@ -13,13 +13,17 @@
 #include "partitioner/rewrite/replication_findings.h"
 
 namespace toroid {
+namespace {
+
+absl::Status NotDecided() { return absl::InternalError("the plan does not say how it is computed"); }
+
+}  // namespace
 
 absl::Status OpRewriter::Rewrite(SpmdBuilder& b, const Instruction& instruction) {
-  if (state_.read_through.contains(&instruction)) return absl::OkStatus();
+  if (state_.program.read_through.contains(&instruction)) return absl::OkStatus();
   if (RewriteAnnotation(b, instruction)) return absl::OkStatus();
   if (!state_.graph.LeafOps(instruction).empty()) {
-    RewriteLeaves(b, instruction);
-    return absl::OkStatus();
+    return RewriteLeaves(b, instruction);
   }
   const FlowOp* op = state_.graph.OpOf(instruction);
   if (op == nullptr || (instruction.opcode() == Opcode::kConstant && !instruction.shape().IsArray())) {
@@ -45,7 +49,7 @@ bool OpRewriter::CanBeRematerialized(const FlowOp& op) const {
 
 bool OpRewriter::IsMadeOfWholes(const FlowOp& op, const OpDecision& decision) const {
   for (size_t i = 0; i < op.operands.size(); ++i) {
-    if (!state_.decider.OperandSharding(op, i, decision).IsReplicated()) return false;
+    if (!OperandSharding(state_.program, op, i, decision).IsReplicated()) return false;
   }
   return IsMadeAnywhere(
       state_.graph, op, [&](int t) { return state_.values.IsRematerializable(t); }, [](int) { return true; });
@@ -70,7 +74,7 @@ bool OpRewriter::RewriteAnnotation(SpmdBuilder& b, const Instruction& instructio
   return true;
 }
 
-void OpRewriter::RewriteLeaves(SpmdBuilder& b, const Instruction& instruction) {
+absl::Status OpRewriter::RewriteLeaves(SpmdBuilder& b, const Instruction& instruction) {
   const auto from = state_.graph.Leaves(*instruction.operand(0)), to = state_.graph.Leaves(instruction);
   const FlowOp* op = state_.graph.LeafOps(instruction).data();
   std::vector<Instruction*> operands;
@@ -78,7 +82,9 @@ void OpRewriter::RewriteLeaves(SpmdBuilder& b, const Instruction& instruction) {
   for (size_t i = 0; i < to.size(); ++i) {
     Sharding sharding = state_.values.Replicated(to[i]);
     if (state_.graph.shape(to[i]).IsArray()) {
-      sharding = state_.decider.OperandSharding(*op, 0, Decide(instruction, *op));
+      const OpDecision* decision = state_.decided.DecisionOf(state_.graph, *op);
+      if (decision == nullptr) return NotDecided();
+      sharding = OperandSharding(state_.program, *op, 0, *decision);
       ++op;
     }
     operands.push_back(state_.values.Get(b, from[i], sharding, instruction));
@@ -91,14 +97,13 @@ void OpRewriter::RewriteLeaves(SpmdBuilder& b, const Instruction& instruction) {
     shardings[i].manual = state_.annotations.manual[to[i]];
     state_.values.Add(to[i], shardings[i], locals[i]);
   }
-}
-
-OpDecision OpRewriter::Decide(const Instruction& instruction, const FlowOp& op) {
-  return state_.decisions.insert_or_assign(&op, state_.decider.Decide(instruction, op)).first->second;
+  return absl::OkStatus();
 }
 
 absl::Status OpRewriter::RewriteByRule(SpmdBuilder& b, const Instruction& instruction, const FlowOp& op) {
-  const OpDecision decision = Decide(instruction, op);
+  const OpDecision* decided = state_.decided.DecisionOf(state_.graph, op);
+  if (decided == nullptr) return NotDecided();
+  const OpDecision& decision = *decided;
   if (IsMadeOfWholes(op, decision)) {
     for (const int t : op.operands) {
       if (!state_.values.IsRematerializable(t))
@@ -114,7 +119,7 @@ absl::Status OpRewriter::RewriteByRule(SpmdBuilder& b, const Instruction& instru
   context.b = &b;
   context.copy_computation = state_.copy_computation();
   for (size_t i = 0; i < op.operands.size(); ++i) {
-    Sharding needed = state_.decider.OperandSharding(op, i, decision);
+    Sharding needed = OperandSharding(state_.program, op, i, decision);
     const ShardedValues::Fetched operand = state_.values.Fetch(b, op.operands[i], needed, instruction);
     if (IsNeedlessGather(op, i, decision.assignment, operand.gathered)) {
       state_.replications.Add(instruction, state_.graph.shape(op.operands[i]).ByteSize(),
@@ -124,7 +129,7 @@ absl::Status OpRewriter::RewriteByRule(SpmdBuilder& b, const Instruction& instru
     context.operand_shardings.push_back(std::move(needed));
   }
   for (size_t i = 0; i < op.results.size(); ++i) {
-    context.results.push_back(state_.decider.ResultSharding(instruction, op, i, decision));
+    context.results.push_back(ResultSharding(state_.program, op, i, decision));
   }
   b.SetProvenance(&instruction);
   ASSIGN_OR_RETURN(const std::vector<Instruction*> locals, LocalProgram(context));

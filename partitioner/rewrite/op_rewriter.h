@@ -31,9 +31,7 @@ class OpRewriter {
   bool RewriteAnnotation(SpmdBuilder& b, const Instruction& instruction);
   // Rewrites an op that hands on the leaves of its operand: one local op, each leaf in the sharding decided
   // for it.
-  void RewriteLeaves(SpmdBuilder& b, const Instruction& instruction);
-  // Decides how the op is computed, and notes the decision in the state.
-  OpDecision Decide(const Instruction& instruction, const FlowOp& op);
+  absl::Status RewriteLeaves(SpmdBuilder& b, const Instruction& instruction);
   absl::Status RewriteByRule(SpmdBuilder& b, const Instruction& instruction, const FlowOp& op);
   // Rewrites an op without a rule: on replicated operands, with replicated results.
   void RewriteReplicated(SpmdBuilder& b, const Instruction& instruction);

@@ -34,12 +34,10 @@ class ProgramRewriter {
     ends.RewriteParameters(b, entry);
     for (const Instruction* parameter : entry.parameters()) MakeEarlyVersions(b, *parameter);
     RETURN_IF_ERROR(RewriteInstructions(b, entry));
-    outputs_ = ends.RewriteResults(b, entry);
+    ends.RewriteResults(b, entry);
     state_.out->set_entry(local);
     return state_.spmd.status();
   }
-
-  const std::vector<Sharding>& outputs() const { return outputs_; }
 
  private:
   absl::Status RewriteInstructions(SpmdBuilder& b, const Computation& computation) {
@@ -52,10 +50,10 @@ class ProgramRewriter {
   }
 
   void MakeEarlyVersions(SpmdBuilder& b, const Instruction& instruction) {
-    if (state_.annotations.early.empty()) return;
+    if (state_.decided.early.empty()) return;
     for (const int leaf : state_.graph.Leaves(instruction)) {
-      const auto early = state_.annotations.early.find(leaf);
-      if (early == state_.annotations.early.end() || state_.values.IsRematerializable(leaf)) continue;
+      const auto early = state_.decided.early.find(leaf);
+      if (early == state_.decided.early.end() || state_.values.IsRematerializable(leaf)) continue;
       Sharding sharding = early->second;
       sharding.manual = state_.annotations.manual[leaf];
       state_.values.Get(b, leaf, sharding, instruction);
@@ -92,7 +90,6 @@ class ProgramRewriter {
   }
 
   RewriteState& state_;
-  std::vector<Sharding> outputs_;
   OpRewriter ops_;
   SideEffectRewriter side_effects_;
   ControlFlowRewriter control_flow_;
@@ -100,23 +97,20 @@ class ProgramRewriter {
 
 }  // namespace
 
-absl::StatusOr<RewrittenProgram> RewriteProgram(const PreparedProgram& program, const ShardingPlan& plan,
-                                                const RewriteOptions& options) {
+absl::StatusOr<RewrittenProgram> RewriteProgram(const PreparedProgram& program, const Plan& plan,
+                                                LocalValueHook on_local_value) {
   RewrittenProgram result;
   result.module = std::make_unique<Module>(program.flat->name(), *program.flat);
   result.module->config().replica_count = program.num_replicas;
   result.module->config().num_partitions = program.annotations.mesh.num_devices();
-  RewriteState state(program, plan, *options.policy, options.decided, options.on_local_value,
-                     result.module.get());
+  RewriteState state(program, plan, std::move(on_local_value), result.module.get());
   AddOverruledShardings(program, &state.replications);
   ProgramRewriter rewriter(&state);
   RETURN_IF_ERROR(rewriter.Run());
-  result.outputs = rewriter.outputs();
   MergeHaloPermutes(state.spmd);
   result.module->RemoveUnreachableComputations();  // Also puts callees before their callers.
-  result.cuts = FindCuts(state, result.outputs);
+  result.cuts = FindCuts(state);
   result.full_replications = state.replications.entries();
-  result.decisions = std::move(state.decisions);
   result.made_up_axes = state.names.MadeUpAxes();
   return result;
 }

@@ -62,11 +62,10 @@ void ShardedValues::TakeProducer(int from, int to) {
 
 void ShardedValues::Forget(int tensor) { values_[tensor] = Value(); }
 
-bool ShardedValues::IsPartial(int tensor) const {
-  const Value& value = values_[tensor];
-  return !value.versions.empty() &&
-         std::all_of(value.versions.begin(), value.versions.end(),
-                     [](const Version& version) { return version.sharding.partial != 0; });
+absl::InlinedVector<const Sharding*, 4> ShardedValues::PlacesOf(int tensor) const {
+  absl::InlinedVector<const Sharding*, 4> places;
+  for (const Version& version : values_[tensor].versions) places.push_back(&version.sharding);
+  return places;
 }
 
 Instruction* ShardedValues::Rematerialize(SpmdBuilder& b, int tensor, const Sharding& wanted,

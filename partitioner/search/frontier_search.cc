@@ -10,7 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "partitioner/search/step_costs.h"
+#include "partitioner/plan/step_costs.h"
 
 namespace toroid {
 namespace {
@@ -83,12 +83,12 @@ class Frontier {
  public:
   explicit Frontier(const FrontierSearch& search)
       : versions_(*search.program, search.max_plan_steps),
-        steps_(*search.program, *search.plan, *search.current, search.units, &versions_),
+        steps_(*search.program, *search.plan, search.units, &versions_),
         costs_(*search.program, steps_, &versions_),
         num_tensors_(search.program->graph->num_tensors()),
         max_steps_(search.max_steps) {}
 
-  std::optional<DecidedOps> Run() {
+  std::optional<Plan> Run() {
     if (!FollowCurrent()) return std::nullopt;
     double all = 0;
     std::vector<int> everything;
@@ -110,7 +110,7 @@ class Frontier {
       }
     }
     if (!improved) return std::nullopt;
-    return steps_.Decisions();
+    return steps_.Decided();
   }
 
  private:
@@ -504,6 +504,6 @@ class Frontier {
 
 }  // namespace
 
-std::optional<DecidedOps> SearchFrontier(const FrontierSearch& search) { return Frontier(search).Run(); }
+std::optional<Plan> SearchFrontier(const FrontierSearch& search) { return Frontier(search).Run(); }
 
 }  // namespace toroid

@@ -22,24 +22,22 @@
 #include <cstdint>
 #include <optional>
 
-#include "partitioner/plan/op_decision.h"
+#include "partitioner/plan/op_choices.h"
+#include "partitioner/plan/plan.h"
 #include "partitioner/prepare/prepared_program.h"
-#include "partitioner/search/op_choices.h"
 
 namespace toroid {
 
 struct FrontierSearch {
   const PreparedProgram* program = nullptr;
-  const ShardingPlan* plan = nullptr;
-  const DecidedOps* current = nullptr;  // The present decisions of the ops.
+  const Plan* plan = nullptr;  // With decisions for all ops.
   AxisUnits units;             // The runs of axes that may cut a factor: UnitsOf the plan, or SingleAxes.
   int64_t max_steps = 0;       // Budget: pairs of a state and a choice to evaluate.
   int64_t max_plan_steps = 0;  // Budget: moves that the planner may look at to plan reshardings.
 };
 
-// Returns decisions that by the model cost less than the current ones and compute no more flops; nullopt if
-// it finds none.
-std::optional<DecidedOps> SearchFrontier(const FrontierSearch& search);
+// Returns a plan with other decisions that by the model costs less and computes no more flops; nullopt if it finds none.
+std::optional<Plan> SearchFrontier(const FrontierSearch& search);
 
 }  // namespace toroid
 

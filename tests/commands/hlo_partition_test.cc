@@ -359,7 +359,7 @@ TEST(HloPartitionTest, PassesAreAListOfNames) {
 }
 
 // Three users of an array want other shardings: it is moved once if the search is on.
-TEST(HloPartitionTest, TheSearchIsAsLongAsTheUserSays) {
+TEST(HloPartitionTest, StrategiesAreAListOfNames) {
   ASSERT_OK(WriteFile(TempPath("users.hlo"), R"(HloModule users
 ENTRY main {
   p = f32[10,64] parameter(0), sharding={devices=[4,1]<=[4]}
@@ -378,10 +378,15 @@ ENTRY main {
     for (const auto& collective : json["collectives"]) bytes += collective["sent_bytes"].get<int64_t>();
     return bytes;
   };
-  EXPECT_EQ(sent(" --search=0"), 3 * 576);
-  EXPECT_EQ(sent(" --search=20000"), 576);
+  EXPECT_EQ(sent(" --strategies=none"), 3 * 576);
+  EXPECT_EQ(sent(" --strategies=neighbours"), 576);
+  EXPECT_EQ(sent(" --strategies=neighbours:steps=0"), 3 * 576);
   EXPECT_EQ(sent(""), 576);
-  EXPECT_EQ(RunShell(absl::StrCat(kPartition, TempPath("users.hlo"), " --search=-1")).exit, 2);
+  const Outcome unknown = RunShell(absl::StrCat(kPartition, TempPath("users.hlo"), " --strategies=luck"));
+  EXPECT_NE(unknown.exit, 0);
+  EXPECT_THAT(
+      unknown.err,
+      HasSubstr("there is no strategy 'luck'; there are even_cuts, idle_axes, neighbours, frontier, forms"));
 }
 
 TEST(HloPartitionTest, ExplainNamesEachCollectiveAndItsLine) {

@@ -58,7 +58,7 @@ absl::StatusOr<std::pair<Literal, bool>> RunCut(const OpenSample& open, const st
   RETURN_IF_ERROR(ApplyShardingLines({{sharding, ""}}, module.get()));
   PartitionOptions options;
   options.num_partitions = 2;
-  options.searched_instructions = 0;  // Samples are so small that gathering all operands sends least.
+  options.strategies = NoSearch();  // Samples are so small that gathering all operands sends least.
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, options));
   ASSIGN_OR_RETURN(Literal result, PartitionAndRun(*module, options, open.arguments));
   return std::make_pair(std::move(result), !partitioned.full_replications.empty());

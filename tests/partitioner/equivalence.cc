@@ -87,7 +87,7 @@ void ExpectEquivalent(const std::string& text, const std::vector<Literal>& argum
 
 std::vector<std::string> Collectives(const std::string& text, int64_t n) {
   PartitionOptions options;
-  options.searched_instructions = 0;
+  options.strategies = NoSearch();
   options.num_partitions = n;
   const absl::StatusOr<Partitioned> partitioned = PartitionModule(*ProgramFor(text, n), options);
   if (!partitioned.ok()) return {std::string(partitioned.status().message())};

@@ -37,7 +37,7 @@ TEST(FlatPermutesTest, PermutesAreAsShortFor65536DevicesAsFor16) {
     SCOPED_TRACE(side);
     const std::unique_ptr<Module> program = MovingProgram(side);
     PartitionOptions options;
-    options.searched_instructions = 0;  // A search may find programs with fewer permutes.
+    options.strategies = NoSearch();  // A search may find programs with fewer permutes.
     ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*program, options));
     int permutes = 0;
     for (const auto& op : partitioned.module->entry()->instructions()) {

@@ -64,7 +64,7 @@ int ExpectSame(const std::string& text, int64_t n) {
   EXPECT_OK(expected.status());
   PartitionOptions plain, always;
   plain.num_partitions = always.num_partitions = n;
-  plain.searched_instructions = always.searched_instructions = 0;  // Both have the same plan.
+  plain.strategies = always.strategies = NoSearch();  // Both have the same plan.
   plain.passes = WithoutLoops();
   always.passes = WithLoops();
   always.verify = true;
@@ -193,7 +193,7 @@ TEST(WindowedEinsumTest, DirectionsAndUnrolling) {
       ASSERT_OK(expected.status());
       PartitionOptions options;
       options.num_partitions = n;
-      options.searched_instructions = 0;
+      options.strategies = NoSearch();
       options.passes = WithoutLoops();
       ASSERT_OK_AND_ASSIGN(const Partitioned without, PartitionModule(*program, options));
       options.passes = WithLoops();

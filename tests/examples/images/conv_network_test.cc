@@ -64,7 +64,7 @@ TEST(ConvNetworkTest, NothingIsGathered) {
     const ConvNetworkConfig config = ConfigOf(cut);
     ASSERT_OK_AND_ASSIGN(const auto module, BuildConvNetworkGradient(config));
     PartitionOptions in_tiles;  // Images as small as these would send less with other cuts.
-    in_tiles.searched_instructions = 0;
+    in_tiles.strategies = NoSearch();
     ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, in_tiles));
     EXPECT_TRUE(partitioned.full_replications.empty());
     int64_t weights = 1, reduced = 0;  // 1: the loss.

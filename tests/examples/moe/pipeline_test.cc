@@ -204,7 +204,7 @@ TEST(PipelineTest, RecomputationChangesNothing) {
 TEST(PipelineTest, BetweenStagesOnlyPermutesTravel) {
   ASSERT_OK_AND_ASSIGN(const auto module, BuildMoeTransformer(ConfigOf(kCases[2])));
   PartitionOptions options;
-  options.searched_instructions = 0;  // For layers as small as these, the search prefers other exchanges.
+  options.strategies = NoSearch();  // For layers as small as these, the search prefers other exchanges.
   ASSERT_OK_AND_ASSIGN(const Partitioned forward, PartitionModule(*module, options));
   EXPECT_TRUE(forward.full_replications.empty());
   // Encoder: its state and its stream. Decoder: these, and those of the memory.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hlo/cost/cost_model.h"
@@ -75,8 +76,8 @@ TEST(OpFamiliesTest, ACumulativeSumSendsOneRowOfEachTile) {
 TEST(OpFamiliesTest, AReduceFromAnotherInitValueLeavesNothingPartial) {
   for (const bool neutral : {true, false}) {
     const auto module =
-        Program(std::string("x = f32[8] parameter(0)\n init = f32[] constant(") + (neutral ? "0" : "1") +
-                ")\n ROOT y = f32[] reduce(x, init), dimensions={0}, to_apply=add\n");
+        Program(absl::StrCat("x = f32[8] parameter(0)\n init = f32[] constant(", neutral ? "0" : "1",
+                             ")\n ROOT y = f32[] reduce(x, init), dimensions={0}, to_apply=add\n"));
     const ShardingRule rule = ShardingRuleOf(*module->entry()->root());
     EXPECT_EQ(PartialAxes(rule, {AxisList{0}}), neutral ? 1 : 0);
   }

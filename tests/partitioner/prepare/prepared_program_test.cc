@@ -3,12 +3,14 @@
 #include "partitioner/prepare/prepared_program.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/io/sharding_text.h"
 #include "partitioner/report/statistics.h"
+#include "partitioner/search/propagate.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "tests/status_matchers.h"
 
@@ -76,15 +78,16 @@ TEST(PreparedProgramTest, CandidatesAreComparedWithoutPreparingAgain) {
   for (const std::string& candidate : {rows, columns}) {
     SCOPED_TRACE(candidate);
     ASSERT_OK(GiveSharding(down, ShardingOf(candidate), program.get()));
-    const PlanCost cost = EvaluatePlan(*program, ProposeShardings(*program));
+    const std::optional<PricedPlan> plan = Propagated(*program, CheapestAssignments());
+    ASSERT_TRUE(plan.has_value());
     // Compares with the module partitioned under that sharding.
     const auto given = ParseModule(kLayers);
     ASSERT_OK_AND_ASSIGN(const xla::OpSharding proto, ParseSharding(candidate));
     (*given)->entry()->parameter(2)->set_sharding((*given)->New(proto));
     ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(**given, PartitionOptions()));
-    EXPECT_EQ(cost.sent_bytes, static_cast<double>(SentBy(partitioned)));
-    EXPECT_EQ(cost.matrix_flops, static_cast<double>(ComputeStatistics(*partitioned.module).flops));
-    EXPECT_GE(cost.time, cost.sent_bytes);
+    EXPECT_EQ(plan->price.sent_bytes, static_cast<double>(SentBy(partitioned)));
+    EXPECT_EQ(plan->price.flops, static_cast<double>(ComputeStatistics(*partitioned.module).flops));
+    EXPECT_GE(plan->price.time, plan->price.sent_bytes);
   }
 }
 
@@ -115,9 +118,10 @@ ENTRY main {
   ASSERT_OK(module.status());
   ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program,
                        PrepareProgram(**module, PartitionOptions()));
-  const PlanCost cost = EvaluatePlan(*program, ProposeShardings(*program));
-  EXPECT_EQ(cost.matrix_flops, 7 * 2 * 2 * 8 * 8);
-  EXPECT_EQ(cost.sent_bytes, 7 * 3 * 2 * 8 * 4) << "x is gathered each time";
+  const std::optional<PricedPlan> plan = Propagated(*program, CheapestAssignments());
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_EQ(plan->price.flops, 7 * 2 * 2 * 8 * 8);
+  EXPECT_EQ(plan->price.sent_bytes, 7 * 3 * 2 * 8 * 4) << "x is gathered each time";
 }
 
 TEST(PreparedProgramTest, ShardingsThatDoNotFitAreErrors) {
@@ -156,7 +160,7 @@ TEST(PreparedProgramTest, ACostModelChangesWhatIsWritten) {
   const auto collectives = [&](const CostModel* cost) {
     PartitionOptions options;
     options.cost = cost;
-    options.searched_instructions = 0;
+    options.strategies = NoSearch();
     const auto partitioned = PartitionModule(**module, options);
     EXPECT_OK(partitioned.status());
     return ComputeStatistics(*partitioned->module).collectives;

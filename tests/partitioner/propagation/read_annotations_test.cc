@@ -5,6 +5,7 @@
 #include <string>
 
 #include "gmock/gmock.h"
+#include "hlo/ir/edit.h"
 #include "hlo/passes/inline_calls_pass.h"
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/prepare/sharding_lines.h"

@@ -335,7 +335,7 @@ TEST(ReshardTest, TheProgramSendsWhatThePlanSays) {
                        "\n  ROOT b = f32[16,32] copy(a), sharding=", mesh.ToHlo(to).ToString(), "\n}\n");
       PartitionOptions options;
       options.num_partitions = 8;
-      options.searched_instructions = 0;  // The search may send less, by way of a third sharding.
+      options.strategies = NoSearch();  // The search may send less, by way of a third sharding.
       ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*ProgramFor(text, 8), options));
       EXPECT_EQ(SentBytes(*partitioned.module), planner.Plan({16, 32}, 4, from, to).sent_bytes);
     }

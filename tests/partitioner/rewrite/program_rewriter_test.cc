@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "hlo/ops/verify_module.h"
+#include "partitioner/search/propagate.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
@@ -26,11 +27,18 @@ const char kRows[] = R"(ENTRY main {
   ROOT z = f32[8,6] negate(y)
 })";
 
+// The first plan, under a policy.
+Plan PlanOf(const PreparedProgram& program, const AssignmentPolicy& policy = CheapestAssignments()) {
+  const std::optional<PricedPlan> plan = Propagated(program, policy);
+  EXPECT_TRUE(plan.has_value());
+  return plan ? plan->plan : Plan();
+}
+
 TEST(ProgramRewriterTest, OnePreparedProgramIsRewrittenUnderSeveralPlans) {
   ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*ProgramFor(kRows, 4), PartitionOptions()));
-  ASSERT_OK_AND_ASSIGN(const RewrittenProgram first, RewriteProgram(*program, ProposeShardings(*program)));
+  ASSERT_OK_AND_ASSIGN(const RewrittenProgram first, RewriteProgram(*program, PlanOf(*program)));
   ASSERT_OK(GiveSharding(program->graph->outputs()[0], HloSharding::Replicated(), program.get()));
-  ASSERT_OK_AND_ASSIGN(const RewrittenProgram second, RewriteProgram(*program, ProposeShardings(*program)));
+  ASSERT_OK_AND_ASSIGN(const RewrittenProgram second, RewriteProgram(*program, PlanOf(*program)));
   EXPECT_OK(VerifyModule(*first.module));
   EXPECT_OK(VerifyModule(*second.module));
   EXPECT_EQ(CountIn(*first.module->entry(), Opcode::kAllGather), 0);
@@ -40,22 +48,25 @@ TEST(ProgramRewriterTest, OnePreparedProgramIsRewrittenUnderSeveralPlans) {
 // An output without an annotation is not gathered, even if the plan replicates it.
 TEST(ProgramRewriterTest, AnOutputThatIsFreeStaysAsItWasMade) {
   ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*ProgramFor(kRows, 4), PartitionOptions()));
-  ShardingPlan plan = ProposeShardings(*program);
+  Plan wanted = PlanOf(*program);
   const int output = program->graph->outputs()[0];
-  const Sharding rows = plan[output];
-  plan[output] = Sharding::Replicated(2);
-  ASSERT_OK_AND_ASSIGN(const RewrittenProgram rewritten, RewriteProgram(*program, plan));
+  const Sharding rows = wanted.shardings[output];
+  wanted.shardings[output] = Sharding::Replicated(2);
+  const std::optional<PricedPlan> free = DecideGreedily(*program, wanted, CheapestAssignments(), false);
+  const std::optional<PricedPlan> fixed = DecideGreedily(*program, wanted, CheapestAssignments(), true);
+  ASSERT_TRUE(free.has_value() && fixed.has_value());
+  EXPECT_EQ(free->plan.shardings[output], rows);
+  EXPECT_EQ(free->price.sent_bytes, 0);
+  EXPECT_EQ(fixed->plan.shardings[output], Sharding::Replicated(2));
+  EXPECT_EQ(fixed->price.sent_bytes, 3 * 2 * 6 * 4);
+  ASSERT_OK_AND_ASSIGN(const RewrittenProgram rewritten, RewriteProgram(*program, free->plan));
   EXPECT_EQ(CountIn(*rewritten.module->entry(), Opcode::kAllGather), 0);
-  ASSERT_EQ(rewritten.outputs.size(), 1u);
-  EXPECT_EQ(rewritten.outputs[0], rows);
 }
 
 TEST(ProgramRewriterTest, APolicyThatReplicatesEverythingComputesReplicatedArrays) {
   ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*ProgramFor(kRows, 4), PartitionOptions()));
-  const ShardingPlan plan = ProposeShardings(*program);
-  RewriteOptions options;
-  options.policy = &ReplicateEverything();
-  ASSERT_OK_AND_ASSIGN(const RewrittenProgram rewritten, RewriteProgram(*program, plan, options));
+  ASSERT_OK_AND_ASSIGN(const RewrittenProgram rewritten,
+                       RewriteProgram(*program, PlanOf(*program, ReplicateEverything())));
   for (const auto& instruction : rewritten.module->entry()->instructions()) {
     if (instruction->opcode() != Opcode::kTanh) continue;
     EXPECT_EQ(instruction->shape().dim(0), 8);
@@ -93,8 +104,7 @@ ENTRY main {
   ROOT r = f32[8,8] get-tuple-element(w), index=1
 })";
   ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*ProgramFor(text, 4), PartitionOptions()));
-  ASSERT_OK_AND_ASSIGN(const RewrittenProgram rewritten,
-                       RewriteProgram(*program, ProposeShardings(*program)));
+  ASSERT_OK_AND_ASSIGN(const RewrittenProgram rewritten, RewriteProgram(*program, PlanOf(*program)));
   for (const auto& computation : rewritten.module->computations()) {
     EXPECT_LE(CountIn(*computation, Opcode::kPartitionId), 1) << computation->name();
   }
@@ -109,7 +119,7 @@ TEST(ProgramRewriterTest, ErrorsNameTheInstruction) {
     ROOT y = f32[6] negate(x)
   })";
   ASSERT_OK_AND_ASSIGN(const auto program, PrepareProgram(*ProgramFor(text, 4), PartitionOptions()));
-  EXPECT_THAT(RewriteProgram(*program, ProposeShardings(*program)).status(),
+  EXPECT_THAT(RewriteProgram(*program, PlanOf(*program)).status(),
               StatusIs(absl::StatusCode::kUnimplemented, testing::HasSubstr("main/o: an outfeed of f32[6]")));
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "partitioner/rewrite/rewrite_state.h"
+#include "partitioner/search/propagate.h"
 #include "tests/partitioner/equivalence.h"
 
 namespace toroid {
@@ -15,9 +16,9 @@ struct RewriteFixture {
   // `text`: as for ProgramFor. The plan is the one that propagation proposes.
   explicit RewriteFixture(const std::string& text, int64_t n, LocalValueHook hook = nullptr)
       : program(PrepareProgram(*ProgramFor(text, n), For(n)).value()),
-        plan(ProposeShardings(*program)),
+        plan(Propagated(*program, CheapestAssignments())->plan),
         out(std::make_unique<Module>("out", *program->flat)),
-        state(*program, plan, CheapestAssignments(), nullptr, std::move(hook), out.get()),
+        state(*program, plan, std::move(hook), out.get()),
         b(&state.spmd, out->AddComputation("main")) {}
 
   const Instruction& Get(absl::string_view name) const {
@@ -51,7 +52,7 @@ struct RewriteFixture {
   }
 
   std::unique_ptr<PreparedProgram> program;
-  ShardingPlan plan;
+  Plan plan;
   std::unique_ptr<Module> out;
   RewriteState state;
   SpmdBuilder b;

@@ -10,10 +10,10 @@
 namespace toroid {
 namespace {
 
-WholeRun RunOf(const std::string& text, int64_t n, int64_t searched_instructions) {
+WholeRun RunOf(const std::string& text, int64_t n, bool searched) {
   PartitionOptions options;
   options.num_partitions = n;
-  options.searched_instructions = searched_instructions;
+  if (!searched) options.strategies = NoSearch();
   const absl::StatusOr<Partitioned> partitioned = PartitionModule(*ProgramFor(text, n), options);
   EXPECT_OK(partitioned.status());
   return partitioned.ok() ? WorkOfWholeRun(*partitioned->module) : WholeRun();

@@ -176,7 +176,7 @@ ENTRY main {
       sharding={{replicated}, {replicated}, {replicated}, {replicated}}
 })");
   PartitionOptions options;
-  options.searched_instructions = 0;
+  options.strategies = NoSearch();
   const auto partitioned = PartitionModule(*module, options);
   ASSERT_OK(partitioned);
   ASSERT_OK_AND_ASSIGN(const PredictedTimes times, PredictTimes(*partitioned->module, Slice("tpu-v3-16")));

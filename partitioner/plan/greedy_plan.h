@@ -1,0 +1,33 @@
+// Decides a program op by op, and prices the result, without writing a module.
+//
+// Ops are decided in program order, each from the shardings in which its operands exist by then and those that the plan has
+// for its results (op_decider.h). A value that is needed in another sharding is resharded from the version from which that
+// costs least, and later ops find the new version, too (version_sets.h).
+#ifndef TOROID_PARTITIONER_PLAN_GREEDY_PLAN_H_
+#define TOROID_PARTITIONER_PLAN_GREEDY_PLAN_H_
+
+#include <optional>
+
+#include "partitioner/assign/assignment_policy.h"
+#include "partitioner/plan/plan.h"
+#include "partitioner/plan/price.h"
+#include "partitioner/prepare/prepared_program.h"
+
+namespace toroid {
+
+struct PricedPlan {
+  Plan plan;  // With a decision for every op that is computed.
+  Price price;
+  const AssignmentPolicy* policy =
+      nullptr;  // By which ops were decided; plans that are made from this one use it, too.
+};
+
+// Ops that the plan has decided keep their decisions. If `fixed_outputs`, results are returned in the plan's shardings;
+// otherwise in those of OutputSharding (output_shardings.h), which become the plan's. nullopt if a value cannot be brought to
+// a sharding that is needed.
+std::optional<PricedPlan> DecideGreedily(const PreparedProgram& program, Plan plan,
+                                         const AssignmentPolicy& policy, bool fixed_outputs);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_PLAN_GREEDY_PLAN_H_

@@ -1,0 +1,54 @@
+// Enumerates the choices of an op: which units of the mesh cut which of its factors.
+//
+// A unit is a run of mesh axes that a program always uses together, such as the named axis "x" of 8 devices.
+// With u units and f factors there are at most (f + 1)^u choices, times the orders of units that cut one
+// factor.
+// Example: [m,k] x [k,n] over units x and y: x cuts m, k, n or nothing, and so does y. If both cut one
+// factor, they do so in the order xy or yx.
+#ifndef TOROID_PARTITIONER_PLAN_OP_CHOICES_H_
+#define TOROID_PARTITIONER_PLAN_OP_CHOICES_H_
+
+#include <vector>
+
+#include "partitioner/plan/op_decision.h"
+#include "partitioner/prepare/prepared_program.h"
+
+namespace toroid {
+
+using AxisUnits = std::vector<AxisList>;
+
+// The units of a mesh under a plan: the longest runs of axes that are adjacent in the same order in every
+// axis list of every sharding that uses them. Axes that the plan does not use are in no unit.
+AxisUnits UnitsOf(const Mesh& mesh, const ShardingPlan& plan);
+
+// Each axis as a unit: axes that a program uses together might be better used separately.
+AxisUnits SingleAxes(const Mesh& mesh);
+
+struct OpChoice {
+  absl::InlinedVector<AxisList, 6> factor_axes;
+  AxisSet used = 0;                           // Axes that cut some factor.
+  absl::InlinedVector<Sharding, 3> operands;  // The shardings it needs; not partial.
+  // The shardings it makes; partial over the axes of cut reductions.
+  absl::InlinedVector<Sharding, 1> results;
+  // By the cost model: of its own exchanges, of a contraction if the model prices flops, and 1/1000 of the
+  // time to write and read its results in memory.
+  double time = 0;
+  double flops = 0;          // Local flops of a contraction.
+  double sent_bytes = 0;     // Of its own exchanges.
+  double collectives = 0;    // Those of its own exchanges.
+  double written_bytes = 0;  // The local sizes of its results.
+};
+
+// The choice that cuts the factors of an op over `factor_axes`.
+OpChoice ChoiceUnder(const PreparedProgram& program, const FlowOp& op,
+                     absl::Span<const AxisList> factor_axes);
+
+// An upper bound on the number of choices, not counting the orders of units.
+double CountChoices(const PreparedProgram& program, const FlowOp& op, const AxisUnits& units);
+
+// All choices.
+std::vector<OpChoice> ChoicesOf(const PreparedProgram& program, const FlowOp& op, const AxisUnits& units);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_PLAN_OP_CHOICES_H_

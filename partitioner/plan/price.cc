@@ -1,0 +1,42 @@
+#include "partitioner/plan/price.h"
+
+#include <algorithm>
+
+namespace toroid {
+namespace {
+
+constexpr double kMaxGrowth = 1.09;
+constexpr double kMaxSentWithMoreCollectives = 0.9, kMaxSentWithMoreReplication = 0.75;
+// 128 KiB of additional results are ignored: a TPU v3 core writes them in 0.25 us, less than the start-up time of an op.
+constexpr double kIgnoredBytes = 1 << 17;
+
+bool CostsNoMore(const Price& a, const Price& b) {
+  return a.flops <= b.flops && a.sent_bytes <= b.sent_bytes;
+}
+bool CostsLess(const Price& a, const Price& b) {
+  return CostsNoMore(a, b) && (a.flops < b.flops || a.sent_bytes < b.sent_bytes);
+}
+
+}  // namespace
+
+bool Improves(const Price& a, const Price& b, const CostModel& cost) {
+  double most = 1;
+  if (a.collectives > b.collectives) most = kMaxSentWithMoreCollectives;
+  if (a.replicated > b.replicated && a.written_bytes > b.written_bytes) {
+    most = std::min(most, kMaxSentWithMoreReplication);
+  }
+  if (!CostsLess(a, b) || a.sent_bytes > most * b.sent_bytes) return false;
+  return cost.MemoryTime(2 * (a.written_bytes - b.written_bytes - kIgnoredBytes)) <=
+         b.sent_bytes - a.sent_bytes;
+}
+
+bool Better(const Price& a, const Price& b, double usual_bytes) {
+  if (CostsLess(a, b)) return true;
+  if (b.flops == 0 || b.sent_bytes == 0) return false;
+  const double flops = a.flops / b.flops, sent = a.sent_bytes / b.sent_bytes;
+  if (flops > kMaxGrowth) return false;
+  if (sent <= kMaxGrowth) return sent * flops < 1;
+  return a.sent_bytes <= usual_bytes && sent * flops * flops * flops < 1;
+}
+
+}  // namespace toroid

@@ -1,0 +1,204 @@
+#include "partitioner/plan/program_steps.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hlo/analysis/custom_call_targets.h"
+#include "hlo/analysis/trip_count.h"
+#include "partitioner/propagation/crossing_values.h"
+#include "partitioner/propagation/free_values.h"
+
+namespace toroid {
+ProgramSteps::ProgramSteps(const PreparedProgram& program, const Plan& plan, AxisUnits units,
+                           VersionSets* versions)
+    : program_(program),
+      graph_(*program.graph),
+      annotations_(program.annotations),
+      plan_(plan),
+      versions_(*versions),
+      units_(std::move(units)) {
+  const int n = graph_.num_tensors();
+  last_use_.assign(n, -1);
+  producer_.assign(n, -1);
+  users_.resize(n);
+  free_.assign(n, false);
+  may_be_free_.assign(n, false);
+  for (int t = 0; t < n; ++t) initial_.push_back(versions_.SetOf(Number(t, plan_.shardings[t])));
+  if (annotations_.mesh.num_devices() > 1) {
+    for (const auto& [instruction, device] : annotations_.device) NoteOneDevice(*instruction);
+  }
+  const std::vector<Executions> executions = CountExecutions(*program.flat);
+  std::vector<double> times_of(n, 1);
+  for (const FlowOp& op : graph_.ops()) {
+    ProgramStep step;
+    step.op = &op;
+    if (op.instruction != nullptr) {
+      step.times = static_cast<double>(executions[op.instruction->computation()->index()].times);
+      for (const int t : op.results) times_of[t] = step.times;
+    } else {
+      step.times = times_of[op.operands[0]];
+    }
+    Fill(op, &step);
+    const int i = size();
+    const auto note_use = [&](int t) {
+      last_use_[t] = i;
+      if (users_[t].empty() || users_[t].back() != i) users_[t].push_back(i);
+    };
+    for (const int t : op.operands) note_use(t);
+    for (const Delivery& delivery : step.deliveries) note_use(delivery.from);
+    for (const int t : op.results) producer_[t] = i;
+    steps_.push_back(std::move(step));
+  }
+}
+
+int ProgramSteps::Number(int t, Sharding sharding) {
+  sharding.manual = annotations_.manual[t];
+  return versions_.Number(sharding);
+}
+
+void ProgramSteps::Fill(const FlowOp& op, ProgramStep* step) {
+  if (op.instruction == nullptr) {
+    if (!free_[op.operands[0]]) {
+      const int planned = Number(op.results[0], plan_.shardings[op.results[0]]);
+      step->deliveries.push_back({op.operands[0], planned, op.results[0], planned});
+    }
+    return;
+  }
+  if (IsCallTo(*op.instruction, "xla.sdy.ShardingGroup")) return;
+  if (annotations_.device.contains(op.instruction) && annotations_.mesh.num_devices() > 1) {
+    return AddOnDevice(op, step);
+  }
+  const auto fed = annotations_.fed.find(op.instruction);
+  if (fed != annotations_.fed.end()) return AddOutfeed(*op.instruction, fed->second, step);
+  const auto boundary = annotations_.boundaries.find(op.instruction);
+  if (boundary != annotations_.boundaries.end()) return AddCrossings(*op.instruction, boundary->second, step);
+  if (IsShardingAnnotation(*op.instruction)) return AddAnnotation(op, step);
+  step->hands_on = op.instruction->shape().IsTuple() && !graph_.LeafOps(*op.instruction).empty();
+  if (!step->hands_on && IsMadeAnywhere(
+                             graph_, op, [&](int t) { return free_[t]; }, [](int) { return false; })) {
+    free_[op.results[0]] = true;
+    return;
+  }
+  const auto may_be_free = [&](int t) { return free_[t] || may_be_free_[t]; };
+  step->may_be_free = !step->hands_on && IsMadeAnywhere(graph_, op, may_be_free, [](int) { return true; });
+  const OpDecision* decided = plan_.DecisionOf(graph_, op);
+  step->is_decided = !program_.read_through.contains(op.instruction);
+  if (step->may_be_free) {
+    may_be_free_[op.results[0]] = true;
+    if (decided == nullptr) {
+      const std::vector<AxisList> whole(op.rule->factors.size());
+      step->choices.push_back(Numbered(ChoiceUnder(program_, op, whole)));
+      return;
+    }
+  }
+  if (decided == nullptr) return;
+  step->choices.push_back(Numbered(ChoiceUnder(program_, op, decided->assignment.factor_axes)));
+  step->passed_on = decided->passed_on;
+}
+
+NumberedChoice ProgramSteps::Numbered(OpChoice choice) {
+  NumberedChoice numbered;
+  for (const Sharding& sharding : choice.operands) numbered.operands.push_back(versions_.Number(sharding));
+  for (const Sharding& sharding : choice.results) numbered.results.push_back(versions_.Number(sharding));
+  numbered.choice = std::move(choice);
+  return numbered;
+}
+
+void ProgramSteps::SetChoice(int i, const OpDecision& decision) {
+  ProgramStep& step = steps_[i];
+  step.choices.clear();
+  step.choices.push_back(Numbered(ChoiceUnder(program_, *step.op, decision.assignment.factor_axes)));
+  step.passed_on = decision.passed_on;
+}
+
+double ProgramSteps::CountChoices(int i) const {
+  return steps_[i].choices.empty() ? 1 : toroid::CountChoices(program_, *steps_[i].op, units_);
+}
+
+void ProgramSteps::AddChoices(int i) {
+  ProgramStep& step = steps_[i];
+  if (step.choices.empty()) return;
+  for (OpChoice& choice : ChoicesOf(program_, *step.op, units_)) {
+    if (choice.factor_axes != step.choices[0].choice.factor_axes)
+      step.choices.push_back(Numbered(std::move(choice)));
+  }
+}
+
+void ProgramSteps::Decide(int i, int choice, const PartialOperands& passed_on) {
+  ProgramStep& step = steps_[i];
+  std::swap(step.choices[0], step.choices[choice]);
+  step.passed_on = passed_on;
+}
+
+Plan ProgramSteps::Decided() const {
+  Plan plan = plan_;
+  plan.ops.resize(graph_.ops().size());
+  for (const ProgramStep& step : steps_) {
+    if (step.choices.empty()) continue;
+    OpDecision decision;
+    decision.assignment.factor_axes = step.choices[0].choice.factor_axes;
+    decision.assignment.flops = step.choices[0].choice.flops;
+    decision.passed_on = step.passed_on;
+    plan.ops[step.op - graph_.ops().data()] = std::move(decision);
+  }
+  return plan;
+}
+
+void ProgramSteps::AddAnnotation(const FlowOp& op, ProgramStep* step) {
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    const int from = op.operands[i], to = op.results[i];
+    free_[to] = free_[from];
+    if (free_[to]) continue;
+    const std::optional<Annotation>& annotation = annotations_.tensor[to];
+    const int wanted = annotation && annotation->closed != 0 ? Number(to, plan_.shardings[to]) : -1;
+    step->deliveries.push_back({from, wanted, to, wanted});
+  }
+}
+
+// The results of an op that one device runs are sums to which the other devices add nothing.
+void ProgramSteps::NoteOneDevice(const Instruction& instruction) {
+  for (const int t : graph_.Leaves(instruction)) {
+    if (!graph_.shape(t).IsArray()) continue;
+    Sharding made = Sharding::Replicated(graph_.shape(t).rank());
+    made.partial = annotations_.mesh.AllAxes() & ~annotations_.manual[t];
+    initial_[t] = versions_.SetOf(Number(t, made));
+  }
+}
+
+// Its operands are whole.
+void ProgramSteps::AddOnDevice(const FlowOp& op, ProgramStep* step) {
+  for (const int t : op.operands) AddDelivery(t, Sharding::Replicated(graph_.shape(t).rank()), step);
+}
+
+void ProgramSteps::AddOutfeed(const Instruction& outfeed, absl::Span<const Sharding> data,
+                              ProgramStep* step) {
+  const auto tensors = graph_.Leaves(*outfeed.operand(0));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Sharding wanted = i < data.size() ? data[i] : Sharding::Replicated(graph_.shape(tensors[i]).rank());
+    if (wanted.partial == 0)
+      AddDelivery(tensors[i], wanted, step);  // Rewriting refuses to feed partial sums.
+  }
+}
+
+void ProgramSteps::AddDelivery(int t, const Sharding& wanted, ProgramStep* step) {
+  if (!free_[t] && graph_.shape(t).IsArray()) step->deliveries.push_back({t, Number(t, wanted), t, -1});
+}
+
+void ProgramSteps::AddCrossings(const Instruction& instruction, const ManualBoundary& boundary,
+                                ProgramStep* step) {
+  for (const CrossingValue& crossing : CrossingValues(graph_, instruction, boundary)) {
+    if (!graph_.shape(crossing.local).IsArray()) continue;
+    const auto [local, global] = crossing.SidesOf(graph_, annotations_.mesh, plan_.shardings[crossing.local],
+                                                  annotations_.manual[crossing.global]);
+    const int inside = Number(crossing.local, local), outside = Number(crossing.global, global);
+    if (boundary.enters) {
+      if (!free_[crossing.global])
+        step->deliveries.push_back({crossing.global, outside, crossing.local, inside});
+    } else {
+      if (!free_[crossing.local])
+        step->deliveries.push_back({crossing.local, inside, crossing.global, outside});
+    }
+  }
+}
+
+}  // namespace toroid

@@ -1,0 +1,55 @@
+#include "partitioner/search/even_cuts.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "partitioner/search/propagate.h"
+
+namespace toroid {
+namespace {
+
+// The parameters and outputs that the plan cuts unevenly in a dimension for which no annotation asks for that cut.
+std::vector<int> UnevenByChance(const PreparedProgram& program, const ShardingPlan& plan) {
+  std::vector<int> uneven;
+  for (const int t : BoundaryTensors(program)) {
+    const Shape& shape = program.graph->shape(t);
+    const std::optional<Annotation>& asked = program.annotations.tensor[t];
+    for (int d = 0; d < shape.rank(); ++d) {
+      if (shape.dim(d) % program.annotations.mesh.Product(plan[t].dims[d]) == 0) continue;
+      if (asked && asked->sharding.dims[d] == plan[t].dims[d]) continue;
+      uneven.push_back(t);
+      break;
+    }
+  }
+  return uneven;
+}
+
+}  // namespace
+
+std::vector<PricedPlan> CutEvenly(const SearchProblem& problem, const PricedPlan& from) {
+  const PreparedProgram& program = *problem.program;
+  const std::vector<int> uneven = UnevenByChance(program, from.plan.shardings);
+  if (uneven.empty()) return {};
+  const absl::flat_hash_set<int> outputs(program.graph->outputs().begin(), program.graph->outputs().end());
+  enum Which { kAll, kOutputs, kParameters };
+  for (const Which which : {kAll, kOutputs, kParameters}) {
+    std::vector<bool> even(program.graph->num_tensors(), false);
+    bool any = false;
+    for (const int t : uneven) {
+      even[t] = which == kAll || outputs.contains(t) == (which == kOutputs);
+      any |= even[t];
+    }
+    if (!any) continue;
+    std::optional<PricedPlan> plan = Propagated(program, *from.policy, even);
+    if (!plan || plan->price.flops > from.price.flops || plan->price.sent_bytes > from.price.sent_bytes)
+      continue;
+    plan->plan.form = from.plan.form;
+    std::vector<PricedPlan> plans;
+    plans.push_back(*std::move(plan));
+    return plans;
+  }
+  return {};
+}
+
+}  // namespace toroid

@@ -1,0 +1,18 @@
+// Callers cannot always take parts of unequal size. Where propagation cuts parameters or outputs unevenly without being
+// asked to, this proposes the plan of a propagation that may cut them only evenly.
+//
+// All such arrays are restricted at first, then the outputs alone, then the parameters alone. The first plan that costs no
+// more than `from` is proposed.
+// Example: f32[10] over 4 devices by chance; over 2 of them each has 5.
+#ifndef TOROID_PARTITIONER_SEARCH_EVEN_CUTS_H_
+#define TOROID_PARTITIONER_SEARCH_EVEN_CUTS_H_
+
+#include "partitioner/search/strategy.h"
+
+namespace toroid {
+
+std::vector<PricedPlan> CutEvenly(const SearchProblem& problem, const PricedPlan& from);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_SEARCH_EVEN_CUTS_H_

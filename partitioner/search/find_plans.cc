@@ -1,0 +1,108 @@
+#include "partitioner/search/find_plans.h"
+
+#include <optional>
+#include <utility>
+
+#include "hlo/analysis/trip_count.h"
+#include "hlo/base/status.h"
+#include "hlo/base/stopwatch.h"
+#include "partitioner/propagation/flow_problem.h"
+#include "partitioner/search/propagate.h"
+#include "partitioner/search/strategies.h"
+
+namespace toroid {
+namespace {
+
+constexpr size_t kMostPlans = 3;
+// Larger programs keep the first plan: every further one takes a tenth of a second or more.
+constexpr int64_t kMostInstructions = 4096;
+
+// The bytes that a device sends if each op takes its operands from, and brings its results to, the shardings of a plan, as
+// partitioners do that decide op by op and share nothing.
+double BytesOfOpsAlone(const PreparedProgram& program, const ShardingPlan& plan) {
+  double bytes = 0;
+  const std::vector<Executions> executions = CountExecutions(*program.flat);
+  for (const FlowOp& op : program.graph->ops()) {
+    if (op.operands.empty() && op.results.empty()) continue;
+    if (program.annotations.boundaries.contains(op.instruction)) continue;
+    const AssignmentProblem problem = ProblemOf(*program.graph, op, [&](int t, bool) {
+      TensorState state;
+      state.places.push_back(plan[t]);
+      state.reserved = program.annotations.manual[t];
+      return state;
+    });
+    const Assignment assignment = ChooseAssignment(problem, program.planner.get(), program.annotations.mesh);
+    const double times = op.instruction == nullptr
+                             ? 1
+                             : static_cast<double>(executions[op.instruction->computation()->index()].times);
+    bytes += times * static_cast<double>(assignment.sent_bytes);
+  }
+  return bytes;
+}
+
+// Adds a plan that was made from `from`, the best plan with this one's ancestors. It takes the place of `from` if it improves
+// on it, unless `also`. True if it did.
+bool Keep(PricedPlan plan, const Plan& from, bool also, const CostModel& cost, FoundPlans* found) {
+  for (const PricedPlan& known : found->plans) {
+    if (known.plan == plan.plan) return false;
+  }
+  for (PricedPlan& known : found->plans) {
+    if (also || !(known.plan == from)) continue;
+    if (!Improves(plan.price, known.price, cost)) return false;
+    found->earlier.push_back(std::exchange(known, std::move(plan)));
+    return true;
+  }
+  if (found->plans.size() < kMostPlans) found->plans.push_back(std::move(plan));
+  return false;
+}
+
+// The best plan, by pairs: the first one unless a later one is better.
+size_t BestOf(const std::vector<PricedPlan>& plans, double usual_bytes) {
+  size_t best = 0;
+  for (size_t i = 1; i < plans.size(); ++i) {
+    if (Better(plans[i].price, plans[best].price, usual_bytes)) best = i;
+  }
+  return best;
+}
+
+}  // namespace
+
+absl::StatusOr<FoundPlans> FindPlans(const PreparedProgram& program, ProgramForm form,
+                                     const PartitionOptions& options) {
+  const AssignmentPolicy& policy = options.policy != nullptr ? *options.policy : CheapestAssignments();
+  const Stopwatch start;
+  std::optional<PricedPlan> first = Propagated(program, policy);
+  if (!first)
+    return absl::InvalidArgumentError("no plan: a value cannot be brought to a sharding that an op needs");
+  FoundPlans found;
+  found.propagate_seconds = start.Seconds();
+  first->plan.form = form;
+  found.searched = program.flat->NumInstructions() <= kMostInstructions;
+  if (found.searched) found.usual_bytes = BytesOfOpsAlone(program, first->plan.shardings);
+  found.first = *first;
+  found.plans.push_back(*std::move(first));
+  ASSIGN_OR_RETURN(const std::vector<ListedStrategy> listed,
+                   ListStrategies(options.strategies, program.flat->NumInstructions()));
+  for (const auto& [strategy, steps] : listed) {
+    if (!found.searched && !strategy->is_preferred) continue;
+    const SearchProblem problem = {&program, found.usual_bytes, steps};
+    const std::vector<PricedPlan> before = found.plans;
+    for (const PricedPlan& from : before) {
+      Plan replaced = from.plan;
+      for (PricedPlan& plan : strategy->propose(problem, from)) {
+        if (strategy->is_preferred) {
+          found.first = plan;
+          found.plans.front() = std::move(plan);
+          break;
+        }
+        const Plan proposed = plan.plan;
+        if (Keep(std::move(plan), replaced, strategy->adds, program.planner->cost(), &found))
+          replaced = proposed;
+      }
+    }
+  }
+  std::swap(found.plans.front(), found.plans[BestOf(found.plans, found.usual_bytes)]);
+  return found;
+}
+
+}  // namespace toroid

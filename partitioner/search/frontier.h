@@ -1,0 +1,16 @@
+// Proposes plans in which ops are decided together (frontier_search.h).
+//
+// The axes that the plan uses together cut an op together. In small meshes each prime-sized axis is also tried by itself; since
+// that splits axes that the program names, such a plan must send at most 75 % of the bytes.
+#ifndef TOROID_PARTITIONER_SEARCH_FRONTIER_H_
+#define TOROID_PARTITIONER_SEARCH_FRONTIER_H_
+
+#include "partitioner/search/strategy.h"
+
+namespace toroid {
+
+std::vector<PricedPlan> DecideTogether(const SearchProblem& problem, const PricedPlan& from);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_SEARCH_FRONTIER_H_

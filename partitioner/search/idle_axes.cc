@@ -1,0 +1,33 @@
+#include "partitioner/search/idle_axes.h"
+
+#include <optional>
+#include <utility>
+
+namespace toroid {
+
+std::vector<PricedPlan> CutOverIdleAxes(const SearchProblem& problem, const PricedPlan& from) {
+  std::vector<PricedPlan> cut, proposed;
+  if (from.price.flops == 0 || from.price.sent_bytes == 0) return proposed;
+  for (const IdleAxes idle_axes : {IdleAxes::kCutForFewFlops, IdleAxes::kCutForFlops, IdleAxes::kCut}) {
+    Plan undecided = from.plan;
+    undecided.ops.clear();
+    std::optional<PricedPlan> plan =
+        DecideGreedily(*problem.program, std::move(undecided), CheapestAssignmentsOnIdleAxes(idle_axes),
+                       /*fixed_outputs=*/true);
+    if (!plan || plan->price.flops == from.price.flops) break;  // No axis is idle.
+    cut.push_back(*std::move(plan));
+  }
+  const auto choose = [&](double usual_bytes) {
+    int chosen = -1;
+    for (int i = 0; i < static_cast<int>(cut.size()); ++i) {
+      if (Better(cut[i].price, chosen < 0 ? from.price : cut[chosen].price, usual_bytes)) chosen = i;
+    }
+    return chosen;
+  };
+  const int at_few_bytes = choose(0), at_usual_bytes = choose(problem.usual_bytes);
+  if (at_few_bytes >= 0) proposed.push_back(cut[at_few_bytes]);
+  if (at_usual_bytes >= 0 && at_usual_bytes != at_few_bytes) proposed.push_back(cut[at_usual_bytes]);
+  return proposed;
+}
+
+}  // namespace toroid

@@ -1,0 +1,24 @@
+// The first plan: shardings by propagation, ops decided one by one.
+#ifndef TOROID_PARTITIONER_SEARCH_PROPAGATE_H_
+#define TOROID_PARTITIONER_SEARCH_PROPAGATE_H_
+
+#include <optional>
+#include <vector>
+
+#include "partitioner/assign/assignment_policy.h"
+#include "partitioner/plan/greedy_plan.h"
+#include "partitioner/prepare/prepared_program.h"
+
+namespace toroid {
+
+// The tensors that the caller of the program sees: parameters and outputs.
+std::vector<int> BoundaryTensors(const PreparedProgram& program);
+
+// `even`: by tensor, whether it may be cut only into equal parts; empty: no tensor is so restricted. nullopt as for
+// DecideGreedily.
+std::optional<PricedPlan> Propagated(const PreparedProgram& program, const AssignmentPolicy& policy,
+                                     const std::vector<bool>& even = {});
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_SEARCH_PROPAGATE_H_

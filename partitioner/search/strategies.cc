@@ -1,0 +1,60 @@
+#include "partitioner/search/strategies.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "partitioner/search/even_cuts.h"
+#include "partitioner/search/frontier.h"
+#include "partitioner/search/idle_axes.h"
+#include "partitioner/search/neighbours.h"
+
+namespace toroid {
+
+absl::Span<const Strategy> Strategies() {
+  static constexpr Strategy kStrategies[] = {
+      {"even_cuts", "parameters and outputs in equal parts", CutEvenly, 0, 0, /*is_preferred=*/true},
+      {"idle_axes", "contractions cut over axes that they leave idle", CutOverIdleAxes, 0, 0, false,
+       /*adds=*/true},
+      {"neighbours", "other shardings of tensors around ops that move data", ChangeNeighbours, 20000, 20000},
+      {"frontier", "neighbouring ops decided together", DecideTogether, 100000, 100000},
+  };
+  return kStrategies;
+}
+
+absl::StatusOr<std::vector<ListedStrategy>> ListStrategies(absl::Span<const std::string> entries,
+                                                           int64_t instructions) {
+  std::vector<ListedStrategy> listed;
+  for (const std::string& entry : entries) {
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(entry, absl::MaxSplits(':', 1));
+    if (entry == kForms) continue;
+    const absl::Span<const Strategy> known = Strategies();
+    const auto strategy =
+        std::find_if(known.begin(), known.end(), [&](const Strategy& s) { return s.name == parts.first; });
+    if (strategy == known.end()) {
+      const auto append = [](std::string* out, const Strategy& s) { absl::StrAppend(out, s.name); };
+      return absl::InvalidArgumentError(absl::StrCat("there is no strategy '", parts.first, "'; there are ",
+                                                     absl::StrJoin(known, ", ", append), ", ", kForms));
+    }
+    int64_t steps = std::min(strategy->most_steps, strategy->steps_per_instruction * instructions);
+    absl::string_view number = parts.second;
+    if (entry.find(':') != std::string::npos &&
+        (strategy->most_steps == 0 || !absl::ConsumePrefix(&number, "steps=") ||
+         !absl::SimpleAtoi(number, &steps) || steps < 0)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("strategy '", entry,
+                       "': ", strategy->most_steps == 0 ? "it has no budget" : "expected NAME:steps=NUMBER"));
+    }
+    listed.push_back({&*strategy, steps});
+  }
+  return listed;
+}
+
+}  // namespace toroid

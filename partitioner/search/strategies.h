@@ -1,0 +1,36 @@
+// The table of strategies. To add one: a function in a file of its own, and its row in strategies.cc.
+#ifndef TOROID_PARTITIONER_SEARCH_STRATEGIES_H_
+#define TOROID_PARTITIONER_SEARCH_STRATEGIES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "partitioner/search/strategy.h"
+
+namespace toroid {
+
+// In the order in which they run by default.
+absl::Span<const Strategy> Strategies();
+
+// The entry by which all strategies are tried on equivalent forms of the program, too (../stages/forms_to_try.h).
+inline constexpr absl::string_view kForms = "forms";
+
+struct ListedStrategy {
+  const Strategy* strategy = nullptr;
+  int64_t steps = 0;  // Its budget.
+};
+
+// The strategies of a list of names, in its order, without kForms. NAME:steps=NUMBER sets a budget; it is otherwise that of the
+// strategy for a program of so many instructions.
+// Errors: kInvalidArgument for an unknown name (the message lists the known ones), for a malformed number, and for a budget of
+// a strategy that has none.
+absl::StatusOr<std::vector<ListedStrategy>> ListStrategies(absl::Span<const std::string> entries,
+                                                           int64_t instructions);
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_SEARCH_STRATEGIES_H_

@@ -1,0 +1,39 @@
+// Strategies make plans from plans. Each is a function in a file of its own and has a row in strategies.cc.
+//
+// A strategy proposes plans. It writes no module and changes nothing of the program; FindPlans (find_plans.h) keeps the better
+// ones by their prices (../plan/price.h).
+#ifndef TOROID_PARTITIONER_SEARCH_STRATEGY_H_
+#define TOROID_PARTITIONER_SEARCH_STRATEGY_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "partitioner/plan/greedy_plan.h"
+#include "partitioner/prepare/prepared_program.h"
+
+namespace toroid {
+
+struct SearchProblem {
+  const PreparedProgram* program = nullptr;
+  double usual_bytes = 0;  // Sent if every op is decided alone; see Better.
+  int64_t steps = 0;       // The budget of the strategy, in steps of its own.
+};
+
+struct Strategy {
+  absl::string_view name;
+  absl::string_view what;  // One line for --help.
+  // Plans made from `from`, the best last.
+  std::vector<PricedPlan> (*propose)(const SearchProblem& problem, const PricedPlan& from);
+  // The budget for each instruction of the program and in all, unless the user names another in all; 0: it needs none.
+  int64_t steps_per_instruction = 0;
+  int64_t most_steps = 0;
+  // Whether a proposal replaces the plan it was made from even if it costs the same.
+  bool is_preferred = false;
+  // Whether its proposals stand beside the plan they were made from, as starts of later strategies.
+  bool adds = false;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_SEARCH_STRATEGY_H_
