@@ -13,7 +13,7 @@ std::vector<PricedPlan> CutOverIdleAxes(const SearchProblem& problem, const Pric
     undecided.ops.clear();
     std::optional<PricedPlan> plan =
         DecideGreedily(*problem.program, std::move(undecided), CheapestAssignmentsOnIdleAxes(idle_axes),
-                       /*fixed_outputs=*/true);
+                       /*fixed_outputs=*/false);
     if (!plan || plan->price.flops == from.price.flops) break;  // No axis is idle.
     cut.push_back(*std::move(plan));
   }
