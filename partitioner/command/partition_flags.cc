@@ -36,7 +36,7 @@ void AddPartitionFlags(CLI::App& app, PartitionOptions* options) {
          [options](const std::string& list) {
            options->strategies.clear();
            if (list != "none") options->strategies = absl::StrSplit(list, ',', absl::SkipEmpty());
-           const absl::Status known = ListStrategies(options->strategies, 0).status();
+           const absl::Status known = ListStrategies(options->strategies).status();
            if (!known.ok()) throw CLI::ValidationError("--strategies", std::string(known.message()));
          },
          absl::StrCat(

@@ -227,7 +227,7 @@ absl::StatusOr<ProgramForm> FormOfPlan(absl::string_view text) {
     return absl::InvalidArgumentError(absl::StrCat("the plan is for a form that is not known: ", line));
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("no plan: there is no line \"", kForm, FormText(ProgramForm::kAsGiven), "\""));
+      absl::StrCat("the plan: there is no line \"", kForm, FormText(ProgramForm::kAsGiven), "\""));
 }
 
 absl::StatusOr<Plan> ReadPlan(absl::string_view text, const PreparedProgram& program,

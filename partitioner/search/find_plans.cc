@@ -81,8 +81,7 @@ absl::StatusOr<FoundPlans> FindPlans(const PreparedProgram& program, ProgramForm
   if (found.searched) found.usual_bytes = BytesOfOpsAlone(program, first->plan.shardings);
   found.first = *first;
   found.plans.push_back(*std::move(first));
-  ASSIGN_OR_RETURN(const std::vector<ListedStrategy> listed,
-                   ListStrategies(options.strategies, program.flat->NumInstructions()));
+  ASSIGN_OR_RETURN(const std::vector<ListedStrategy> listed, ListStrategies(options.strategies));
   for (const auto& [strategy, steps] : listed) {
     if (!found.searched && !strategy->is_preferred) continue;
     const SearchProblem problem = {&program, found.usual_bytes, steps};

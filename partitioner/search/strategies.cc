@@ -19,17 +19,16 @@ namespace toroid {
 
 absl::Span<const Strategy> Strategies() {
   static constexpr Strategy kStrategies[] = {
-      {"even_cuts", "parameters and outputs in equal parts", CutEvenly, 0, 0, /*is_preferred=*/true},
-      {"idle_axes", "contractions cut over axes that they leave idle", CutOverIdleAxes, 0, 0, false,
+      {"even_cuts", "parameters and outputs in equal parts", CutEvenly, 0, /*is_preferred=*/true},
+      {"idle_axes", "contractions cut over axes that they leave idle", CutOverIdleAxes, 0, false,
        /*adds=*/true},
-      {"neighbours", "other shardings of tensors around ops that move data", ChangeNeighbours, 20000, 20000},
-      {"frontier", "neighbouring ops decided together", DecideTogether, 100000, 100000},
+      {"neighbours", "other shardings of tensors around ops that move data", ChangeNeighbours, 20000},
+      {"frontier", "neighbouring ops decided together", DecideTogether, 100000},
   };
   return kStrategies;
 }
 
-absl::StatusOr<std::vector<ListedStrategy>> ListStrategies(absl::Span<const std::string> entries,
-                                                           int64_t instructions) {
+absl::StatusOr<std::vector<ListedStrategy>> ListStrategies(absl::Span<const std::string> entries) {
   std::vector<ListedStrategy> listed;
   for (const std::string& entry : entries) {
     const std::pair<absl::string_view, absl::string_view> parts =
@@ -43,14 +42,14 @@ absl::StatusOr<std::vector<ListedStrategy>> ListStrategies(absl::Span<const std:
       return absl::InvalidArgumentError(absl::StrCat("there is no strategy '", parts.first, "'; there are ",
                                                      absl::StrJoin(known, ", ", append), ", ", kForms));
     }
-    int64_t steps = std::min(strategy->most_steps, strategy->steps_per_instruction * instructions);
+    int64_t steps = strategy->steps;
     absl::string_view number = parts.second;
     if (entry.find(':') != std::string::npos &&
-        (strategy->most_steps == 0 || !absl::ConsumePrefix(&number, "steps=") ||
+        (strategy->steps == 0 || !absl::ConsumePrefix(&number, "steps=") ||
          !absl::SimpleAtoi(number, &steps) || steps < 0)) {
       return absl::InvalidArgumentError(
           absl::StrCat("strategy '", entry,
-                       "': ", strategy->most_steps == 0 ? "it has no budget" : "expected NAME:steps=NUMBER"));
+                       "': ", strategy->steps == 0 ? "it has no budget" : "expected NAME:steps=NUMBER"));
     }
     listed.push_back({&*strategy, steps});
   }

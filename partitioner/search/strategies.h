@@ -24,12 +24,10 @@ struct ListedStrategy {
   int64_t steps = 0;  // Its budget.
 };
 
-// The strategies of a list of names, in its order, without kForms. NAME:steps=NUMBER sets a budget; it is otherwise that of the
-// strategy for a program of so many instructions.
+// The strategies of a list of names, in its order, without kForms. NAME:steps=NUMBER sets a budget.
 // Errors: kInvalidArgument for an unknown name (the message lists the known ones), for a malformed number, and for a budget of
 // a strategy that has none.
-absl::StatusOr<std::vector<ListedStrategy>> ListStrategies(absl::Span<const std::string> entries,
-                                                           int64_t instructions);
+absl::StatusOr<std::vector<ListedStrategy>> ListStrategies(absl::Span<const std::string> entries);
 
 }  // namespace toroid
 

@@ -25,9 +25,8 @@ struct Strategy {
   absl::string_view what;  // One line for --help.
   // Plans made from `from`, the best last.
   std::vector<PricedPlan> (*propose)(const SearchProblem& problem, const PricedPlan& from);
-  // The budget for each instruction of the program and in all, unless the user names another in all; 0: it needs none.
-  int64_t steps_per_instruction = 0;
-  int64_t most_steps = 0;
+  // The budget unless the user names another, in steps of its own; 0: it needs none.
+  int64_t steps = 0;
   // Whether a proposal replaces the plan it was made from even if it costs the same.
   bool is_preferred = false;
   // Whether its proposals stand beside the plan they were made from, as starts of later strategies.

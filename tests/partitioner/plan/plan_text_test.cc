@@ -189,7 +189,7 @@ TEST(PlanTextTest, APlanThatDoesNotFitIsRefusedByName) {
     EXPECT_FALSE(result.ok());
     return std::string(result.status().message());
   };
-  EXPECT_THAT(refused("hello"), HasSubstr("no plan: there is no line \"# form: as given\""));
+  EXPECT_THAT(refused("hello"), HasSubstr("the plan: there is no line \"# form: as given\""));
   EXPECT_THAT(refused(WithRow(plan, "main/a", "f32[8,12]", "f32[8,13]")),
               HasSubstr("main/a is f32[8,12], not f32[8,13]"));
   EXPECT_THAT(refused(WithRow(plan, "main/a", "main/a", "main/b")),

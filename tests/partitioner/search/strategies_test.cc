@@ -2,8 +2,6 @@
 // Lists of strategies, and what each strategy proposes, without writing a module.
 #include "partitioner/search/strategies.h"
 
-#include <algorithm>
-
 #include "gmock/gmock.h"
 #include "partitioner/search/find_plans.h"
 #include "partitioner/search/propagate.h"
@@ -18,14 +16,13 @@ using ::testing::SizeIs;
 
 TEST(StrategiesTest, AListNamesStrategiesAndTheirBudgets) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ListedStrategy> listed,
-                       ListStrategies({"frontier:steps=7", "forms", "even_cuts", "neighbours"}, 10));
+                       ListStrategies({"frontier:steps=7", "forms", "even_cuts", "neighbours"}));
   ASSERT_THAT(listed, SizeIs(3));
   EXPECT_EQ(listed[0].strategy->name, "frontier");
   EXPECT_EQ(listed[0].steps, 7);
   EXPECT_EQ(listed[1].strategy->name, "even_cuts");
-  EXPECT_EQ(listed[2].steps,
-            std::min(listed[2].strategy->most_steps, 10 * listed[2].strategy->steps_per_instruction));
-  EXPECT_OK(ListStrategies(DefaultStrategies(), 1).status());
+  EXPECT_EQ(listed[2].steps, listed[2].strategy->steps);
+  EXPECT_OK(ListStrategies(DefaultStrategies()).status());
   const std::pair<const char*, const char*> kWrong[] = {
       {"luck", "there is no strategy 'luck'; there are even_cuts, idle_axes, neighbours, frontier, forms"},
       {"", "there is no strategy ''"},
@@ -36,7 +33,7 @@ TEST(StrategiesTest, AListNamesStrategiesAndTheirBudgets) {
       {"frontier:luck=1", "expected NAME:steps=NUMBER"},
   };
   for (const auto& [entry, message] : kWrong) {
-    EXPECT_THAT(ListStrategies({entry}, 1).status(),
+    EXPECT_THAT(ListStrategies({entry}).status(),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)))
         << entry;
   }
@@ -50,8 +47,7 @@ class ProposalsTest : public ::testing::Test {
     options.num_partitions = n;
     program_ = PrepareProgram(*ProgramFor(text, n), options).value();
     first_ = *Propagated(*program_, CheapestAssignments());
-    const ListedStrategy listed =
-        ListStrategies({std::string(name)}, program_->flat->NumInstructions()).value()[0];
+    const ListedStrategy listed = ListStrategies({std::string(name)}).value()[0];
     const SearchProblem problem = {program_.get(), first_.price.sent_bytes, listed.steps};
     return listed.strategy->propose(problem, first_);
   }
