@@ -7,8 +7,6 @@ namespace {
 
 constexpr double kMaxGrowth = 1.09;
 constexpr double kMaxSentWithMoreCollectives = 0.9, kMaxSentWithMoreReplication = 0.75;
-// 128 KiB of additional results are ignored: a TPU v3 core writes them in 0.25 us, less than the start-up time of an op.
-constexpr double kIgnoredBytes = 1 << 17;
 
 bool CostsNoMore(const Price& a, const Price& b) {
   return a.flops <= b.flops && a.sent_bytes <= b.sent_bytes;

@@ -11,8 +11,6 @@ namespace {
 // In a mesh of at most this many prime-sized axes each axis is tried by itself.
 constexpr int kFewAxes = 3;
 constexpr double kMaxSentWithSplitAxes = 0.75;
-// Moves that the planner may look at to plan reshardings. They take some 0.1 s.
-constexpr int64_t kPlanSteps = 200000;
 
 }  // namespace
 

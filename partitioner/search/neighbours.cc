@@ -21,8 +21,6 @@ constexpr int kSteps = 4;
 constexpr size_t kMostShardings = 32;
 // Maximum number of trials for each plan that may be priced; many trials propagate to a known plan.
 constexpr int64_t kTrialsPerPlan = 4;
-// Moves that the planner may look at to plan reshardings. They take some 0.1 s.
-constexpr int64_t kPlanSteps = 200000;
 
 class NeighbourSearcher {
  public:

@@ -14,6 +14,9 @@
 
 namespace toroid {
 
+// Moves that the planner may look at to plan the reshardings of one strategy. They take some 0.1 s.
+inline constexpr int64_t kPlanSteps = 200000;
+
 struct SearchProblem {
   const PreparedProgram* program = nullptr;
   double usual_bytes = 0;  // Sent if every op is decided alone; see Better.

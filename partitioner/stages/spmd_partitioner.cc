@@ -52,7 +52,6 @@ Price PriceOf(const Partitioned& partitioned) {
 
 // Peak memory may grow over that of the first plan by 5 % and 128 KiB.
 constexpr double kMaxPeakGrowth = 1.05;
-constexpr int64_t kIgnoredBytes = 1 << 17;
 // At most this many candidates are written to be compared with the first plan.
 constexpr size_t kMostWritten = 3;
 
@@ -64,7 +63,7 @@ absl::StatusOr<std::pair<Candidate, Partitioned>> EmitBest(const Candidate& firs
                                                            const PartitionOptions& options) {
   ASSIGN_OR_RETURN(Partitioned by_first, EmitPlan(*first.program, first.plan->plan, options));
   const int64_t peak = ComputePeakMemory(*by_first.module).bytes;
-  const int64_t most_peak = static_cast<int64_t>(kMaxPeakGrowth * static_cast<double>(peak)) + kIgnoredBytes;
+  const int64_t most_peak = static_cast<int64_t>(kMaxPeakGrowth * static_cast<double>(peak) + kIgnoredBytes);
   for (size_t i = 0; i < candidates.size() && i < kMostWritten; ++i) {
     ASSIGN_OR_RETURN(Partitioned written,
                      EmitPlan(*candidates[i].program, candidates[i].plan->plan, options));
