@@ -9,7 +9,7 @@ namespace toroid {
 absl::StatusOr<Literal> PartitionAndRun(const Module& module, const PartitionOptions& options,
                                         absl::Span<const Literal> arguments) {
   PartitionOptions checked = options;
-  checked.verify = true;
+  checked.observer.verify = true;
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(module, checked));
   AssembleOptions assemble;
   assemble.check_replicas = true;

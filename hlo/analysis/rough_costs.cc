@@ -6,7 +6,8 @@
 namespace toroid {
 namespace {
 
-constexpr double kBytesPerSentByte = 16, kBytesPerFlop = 0.01;
+// Bytes of memory traffic that take as long as one sent byte, and as one flop of a contraction.
+constexpr double kTrafficPerSentByte = 16, kTrafficPerFlop = 0.01;
 
 }  // namespace
 
@@ -25,8 +26,8 @@ double RoughCosts::CostOf(const Instruction& op) const {
     return cost;
   }
   if (!HasTrait(op.opcode(), kNoStorage)) cost += static_cast<double>(ArrayBytes(op.shape()));
-  if (IsCollective(op.opcode())) cost *= kBytesPerSentByte;
-  return cost + kBytesPerFlop * static_cast<double>(MatrixFlops(op));
+  if (IsCollective(op.opcode())) cost *= kTrafficPerSentByte;
+  return cost + kTrafficPerFlop * static_cast<double>(MatrixFlops(op));
 }
 
 }  // namespace toroid

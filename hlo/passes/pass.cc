@@ -17,14 +17,6 @@
 namespace toroid {
 namespace {
 
-absl::Status LookIfChanged(absl::string_view phase, bool changed, const Module& module,
-                           const PipelineOptions& options) {
-  if (options.after_pass) RETURN_IF_ERROR(options.after_pass(phase, module));
-  if (!options.verify || !changed) return absl::OkStatus();
-  const absl::Status valid = VerifyModule(module);
-  return valid.ok() ? valid : Annotate(absl::InternalError(valid.message()), phase);
-}
-
 // Moves the result of RunOnCopy to *module; returns whether the pass changed anything.
 absl::StatusOr<bool> TakeOver(absl::StatusOr<std::unique_ptr<Module>> made, std::unique_ptr<Module>* module) {
   if (!made.ok()) return made.status();
@@ -73,8 +65,11 @@ absl::StatusOr<std::vector<int64_t>> ReadNumbers(absl::string_view entry,
 
 }  // namespace
 
-absl::Status LookAfter(absl::string_view phase, const Module& module, const PipelineOptions& options) {
-  return LookIfChanged(phase, /*changed=*/true, module, options);
+absl::Status PassObserver::After(absl::string_view phase, const Module& module, bool changed) const {
+  if (see) RETURN_IF_ERROR(see(phase, module));
+  if (!verify || !changed) return absl::OkStatus();
+  const absl::Status valid = VerifyModule(module);
+  return valid.ok() ? valid : Annotate(absl::InternalError(valid.message()), phase);
 }
 
 absl::StatusOr<std::unique_ptr<Module>> Pass::RunOnCopy(const Module& source) {
@@ -93,7 +88,7 @@ absl::StatusOr<bool> RebuildingPass::Run(std::unique_ptr<Module>* module) {
 
 absl::StatusOr<std::vector<PassReport>> PassPipeline::RunFrom(const Module* source,
                                                               std::unique_ptr<Module>* module,
-                                                              const PipelineOptions& options) {
+                                                              const PassObserver& observer) {
   std::vector<PassReport> reports;
   for (const std::unique_ptr<Pass>& pass : passes_) {
     const Stopwatch stopwatch;
@@ -101,21 +96,21 @@ absl::StatusOr<std::vector<PassReport>> PassPipeline::RunFrom(const Module* sour
         *module != nullptr ? pass->Run(module) : TakeOver(pass->RunOnCopy(*source), module);
     if (!changed.ok()) return Annotate(changed.status(), pass->name());
     reports.push_back({std::string(pass->name()), *changed, stopwatch.Seconds()});
-    RETURN_IF_ERROR(LookIfChanged(pass->name(), *changed, *module != nullptr ? **module : *source, options));
+    RETURN_IF_ERROR(observer.After(pass->name(), *module != nullptr ? **module : *source, *changed));
   }
   return reports;
 }
 
 absl::StatusOr<std::vector<PassReport>> PassPipeline::Run(std::unique_ptr<Module>* module,
-                                                          const PipelineOptions& options) {
-  return RunFrom(nullptr, module, options);
+                                                          const PassObserver& observer) {
+  return RunFrom(nullptr, module, observer);
 }
 
 absl::StatusOr<std::vector<PassReport>> PassPipeline::RunOnCopy(const Module& source,
                                                                 std::unique_ptr<Module>* result,
-                                                                const PipelineOptions& options) {
+                                                                const PassObserver& observer) {
   *result = nullptr;
-  ASSIGN_OR_RETURN(std::vector<PassReport> reports, RunFrom(&source, result, options));
+  ASSIGN_OR_RETURN(std::vector<PassReport> reports, RunFrom(&source, result, observer));
   if (*result == nullptr) *result = CloneModule(source);
   return reports;
 }

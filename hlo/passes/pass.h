@@ -40,22 +40,22 @@ class RebuildingPass : public Pass {
   absl::StatusOr<std::unique_ptr<Module>> RunOnCopy(const Module& source) final { return Rebuild(source); }
 };
 
-struct PipelineOptions {
-  // Called after each pass, whether it changed the module or not.
-  std::function<absl::Status(absl::string_view pass, const Module& module)> after_pass;
-  // Verifies the module after after_pass, if the pass changed it; an error names the pass. For tests and
-  // debugging.
+// Sees a module after each pass of a pipeline, and after phases that are no passes. For dumps, tests and debugging.
+struct PassObserver {
+  // Called with the name of the pass or phase and the module after it, whether it changed the module or not.
+  std::function<absl::Status(absl::string_view phase, const Module& module)> see;
+  // Whether the verifier then runs on a module that has changed.
   bool verify = false;
-};
 
-// Does what pipelines do after a pass, for a phase that is no pass.
-// Errors: those of after_pass; those of the verifier as kInternal "PHASE: what".
-absl::Status LookAfter(absl::string_view phase, const Module& module, const PipelineOptions& options);
+  bool IsIdle() const { return !see && !verify; }
+  // Errors: those of `see`; those of the verifier as kInternal "PHASE: what".
+  absl::Status After(absl::string_view phase, const Module& module, bool changed = true) const;
+};
 
 struct PassReport {
   std::string pass;
   bool changed = false;
-  double seconds = 0;  // Without after_pass and the verifier.
+  double seconds = 0;  // Without the observer.
 };
 
 class PassPipeline {
@@ -72,17 +72,17 @@ class PassPipeline {
   // Runs the passes in order, each once.
   // Errors: those of a pass, or of the verifier after it (kInternal), as "PASS: what".
   absl::StatusOr<std::vector<PassReport>> Run(std::unique_ptr<Module>* module,
-                                              const PipelineOptions& options = {});
+                                              const PassObserver& observer = {});
 
   // Like Run, but leaves `source` unchanged and sets *result to another module, which may share attributes
   // with `source`.
   absl::StatusOr<std::vector<PassReport>> RunOnCopy(const Module& source, std::unique_ptr<Module>* result,
-                                                    const PipelineOptions& options = {});
+                                                    const PassObserver& observer = {});
 
  private:
   // Starts from *source while *module is null.
   absl::StatusOr<std::vector<PassReport>> RunFrom(const Module* source, std::unique_ptr<Module>* module,
-                                                  const PipelineOptions& options);
+                                                  const PassObserver& observer);
 
   std::vector<std::unique_ptr<Pass>> passes_;
 };

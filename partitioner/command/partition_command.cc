@@ -39,18 +39,18 @@ absl::Status Dump(const std::string& folder, int number, absl::string_view phase
 
 struct Input {
   HloFile file;
-  PipelineOptions looking;  // Dumps and verifies the module after each phase and pass.
+  PassObserver observer;  // Dumps and verifies the module after each phase and pass.
 };
 
-PipelineOptions Looking(const PartitionCommand& command) {
-  PipelineOptions options;
-  options.verify = command.verify;
-  if (command.dump_dir.empty()) return options;
-  const auto number = std::make_shared<int>(0);  // Shared by all copies of the options.
-  options.after_pass = [folder = command.dump_dir, number](absl::string_view phase, const Module& after) {
+PassObserver ObserverOf(const PartitionCommand& command) {
+  PassObserver observer;
+  observer.verify = command.verify;
+  if (command.dump_dir.empty()) return observer;
+  const auto number = std::make_shared<int>(0);  // Shared by all copies of the observer.
+  observer.see = [folder = command.dump_dir, number](absl::string_view phase, const Module& after) {
     return Dump(folder, (*number)++, phase, after);
   };
-  return options;
+  return observer;
 }
 
 // The cost model whose program is predicted faster: the machine's, or the default one, which counts bytes.
@@ -89,8 +89,7 @@ absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Mod
   } else {
     ASSIGN_OR_RETURN(options.cost, FasterCost(command, module));
   }
-  options.after_phase = input.looking.after_pass;
-  options.verify = input.looking.verify;
+  options.observer = input.observer;
   return PartitionModule(module, options);
 }
 
@@ -163,7 +162,7 @@ void HintIfNothingIsSharded(const PartitionCommand& command, const Module& modul
 
 absl::StatusOr<Input> ReadInputFile(const PartitionCommand& command) {
   Input input;
-  input.looking = Looking(command);
+  input.observer = ObserverOf(command);
   ASSIGN_OR_RETURN(input.file, ReadHloFile(command.input));
   RETURN_IF_ERROR(Annotate(VerifyModule(*input.file.module), NameOf(command.input)));
   RETURN_IF_ERROR(Annotate(GiveShardings(command, &input.file), NameOf(command.input)));

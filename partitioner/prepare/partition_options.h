@@ -52,12 +52,7 @@ struct PartitionOptions {
   std::string plan;
   // Whether Partitioned::plan is wanted.
   bool states_plan = false;
-  // Called with the name of a phase or pass and the module after it.
-  std::function<absl::Status(absl::string_view phase, const Module& module)> after_phase;
-  // Whether the verifier runs after each phase and pass; its error names the phase or pass.
-  bool verify = false;
-
-  PipelineOptions Looking() const { return {after_phase, verify}; }
+  PassObserver observer;  // Sees the module after each phase and pass.
 };
 
 }  // namespace toroid

@@ -120,7 +120,7 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   pipeline.Add<DuplicatesPass>(DuplicatesPass::Options{.stays = StaysApart, .leave_cheap = true});
   if (form == ProgramForm::kUnmergedDims) pipeline.Add<UnmergedDimsPass>().Add<DcePass>();
   if (form == ProgramForm::kLateReversals) pipeline.Add<LateReversalsPass>().Add<DcePass>();
-  ASSIGN_OR_RETURN(program->passes, pipeline.RunOnCopy(module, &program->flat, options.Looking()));
+  ASSIGN_OR_RETURN(program->passes, pipeline.RunOnCopy(module, &program->flat, options.observer));
   program->graph = std::make_unique<FlowGraph>(*program->flat);
   program->read_through = SlicesReadThrough(*program->flat);
   ASSIGN_OR_RETURN(program->annotations,

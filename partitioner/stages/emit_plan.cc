@@ -33,8 +33,8 @@ std::unique_ptr<Module> WithShardings(const PreparedProgram& program, const Shar
 
 absl::StatusOr<Partitioned> EmitPlan(const PreparedProgram& program, const Plan& plan,
                                      const PartitionOptions& options) {
-  if (options.after_phase) {
-    RETURN_IF_ERROR(LookAfter("propagate", *WithShardings(program, plan.shardings), options.Looking()));
+  if (options.observer.see) {
+    RETURN_IF_ERROR(options.observer.After("propagate", *WithShardings(program, plan.shardings)));
   }
   const Stopwatch middle;
   Partitioned result;
@@ -46,11 +46,11 @@ absl::StatusOr<Partitioned> EmitPlan(const PreparedProgram& program, const Plan&
   result.full_replications = std::move(rewritten.full_replications);
   result.made_up_axes = std::move(rewritten.made_up_axes);
   result.partition_seconds = middle.Seconds();
-  RETURN_IF_ERROR(LookAfter("partition", *result.module, options.Looking()));
+  RETURN_IF_ERROR(options.observer.After("partition", *result.module));
 
   const Stopwatch end;
   ASSIGN_OR_RETURN(PassPipeline passes, MakePipeline(options.passes, LocalPasses()));
-  ASSIGN_OR_RETURN(const std::vector<PassReport> reports, passes.Run(&result.module, options.Looking()));
+  ASSIGN_OR_RETURN(const std::vector<PassReport> reports, passes.Run(&result.module, options.observer));
   result.passes = program.passes;
   result.passes.insert(result.passes.end(), reports.begin(), reports.end());
   result.optimize_seconds = end.Seconds();

@@ -116,8 +116,7 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
   if (!options.plan.empty()) return PartitionByPlan(module, options);
   const Stopwatch start;
   PartitionOptions silent = options;
-  silent.after_phase = nullptr;
-  silent.verify = false;
+  silent.observer = {};
   std::vector<FormPlans> forms(1);
   ASSIGN_OR_RETURN(forms[0].program, PrepareProgram(module, options));
   double propagate_seconds = start.Seconds();
@@ -139,9 +138,9 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
   const Candidate candidate = best.first;
   const Plan& plan = candidate.plan->plan;
   Partitioned result = std::move(best.second);
-  if (options.after_phase || options.verify) {
+  if (!options.observer.IsIdle()) {
     if (plan.form != ProgramForm::kAsGiven) {
-      RETURN_IF_ERROR(LookAfter(NameOf(plan.form), *candidate.program->flat, options.Looking()));
+      RETURN_IF_ERROR(options.observer.After(NameOf(plan.form), *candidate.program->flat));
     }
     ASSIGN_OR_RETURN(result, EmitPlan(*candidate.program, plan, options));
   }

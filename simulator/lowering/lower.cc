@@ -34,7 +34,7 @@ constexpr MergeCollectivesPass::Options kCombined = {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSpec& core,
-                                              const PipelineOptions& options) {
+                                              const PassObserver& observer) {
   const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
   ASSIGN_OR_RETURN(std::unique_ptr<Module> lowered, InlineCallsApart(module));
   PassPipeline pipeline;
@@ -59,7 +59,7 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
         static_cast<int64_t>(static_cast<double>(core.memory_bytes()) * core.program_memory_share()),
         core.least_repeated_bytes(), tiling);
   }
-  const absl::StatusOr<std::vector<PassReport>> reports = pipeline.Run(&lowered, options);
+  const absl::StatusOr<std::vector<PassReport>> reports = pipeline.Run(&lowered, observer);
   if (!reports.ok()) return reports.status();
   return lowered;
 }

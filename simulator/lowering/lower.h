@@ -28,9 +28,9 @@
 namespace toroid {
 
 // A lowered copy; `module` stays as it is.
-// Errors: kResourceExhausted of inline_calls; kInternal of `options.verify`.
+// Errors: kResourceExhausted of inline_calls; kInternal of `observer.verify`.
 absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSpec& core,
-                                              const PipelineOptions& options = {});
+                                              const PassObserver& observer = {});
 
 }  // namespace toroid
 

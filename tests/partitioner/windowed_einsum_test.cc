@@ -67,7 +67,7 @@ int ExpectSame(const std::string& text, int64_t n) {
   plain.strategies = always.strategies = NoSearch();  // Both have the same plan.
   plain.passes = WithoutLoops();
   always.passes = WithLoops();
-  always.verify = true;
+  always.observer.verify = true;
   const auto without = PartitionModule(*module, plain), with = PartitionModule(*module, always);
   EXPECT_OK(without.status());
   EXPECT_OK(with.status());
@@ -197,7 +197,7 @@ TEST(WindowedEinsumTest, DirectionsAndUnrolling) {
       options.passes = WithoutLoops();
       ASSERT_OK_AND_ASSIGN(const Partitioned without, PartitionModule(*program, options));
       options.passes = WithLoops();
-      options.verify = true;
+      options.observer.verify = true;
       for (const bool both : {false, true}) {
         for (const int64_t unroll : {1, 2, 3}) {
           SCOPED_TRACE(absl::StrCat(n, " devices, ", both ? "both directions" : "one direction", ", ", unroll,

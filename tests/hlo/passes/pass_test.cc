@@ -53,12 +53,12 @@ TEST(PassTest, PassesRunInOrderAndSayWhetherTheyChangedAnything) {
   PassPipeline pipeline;
   pipeline.Add<DcePass>().Add<DcePass>().Add<ReplacingPass>();
   std::vector<std::string> seen;
-  PipelineOptions options;
-  options.after_pass = [&](absl::string_view pass, const Module& after) {
+  PassObserver observer;
+  observer.see = [&](absl::string_view pass, const Module& after) {
     seen.push_back(absl::StrCat(pass, " ", after.NumInstructions()));
     return absl::OkStatus();
   };
-  ASSERT_OK_AND_ASSIGN(const std::vector<PassReport> reports, pipeline.Run(&module, options));
+  ASSERT_OK_AND_ASSIGN(const std::vector<PassReport> reports, pipeline.Run(&module, observer));
   EXPECT_THAT(seen, ElementsAre("dead_code 2", "dead_code 2", "replacing 3"));
   ASSERT_EQ(reports.size(), 3);
   EXPECT_TRUE(reports[0].changed);
@@ -70,9 +70,9 @@ TEST(PassTest, TheVerifierNamesThePassThatBrokeTheModule) {
   std::unique_ptr<Module> module = Program();
   PassPipeline pipeline;
   pipeline.Add<DcePass>().Add<BreakingPass>();
-  PipelineOptions options;
-  options.verify = true;
-  EXPECT_THAT(pipeline.Run(&module, options).status(),
+  PassObserver observer;
+  observer.verify = true;
+  EXPECT_THAT(pipeline.Run(&module, observer).status(),
               StatusIs(absl::StatusCode::kInternal, AllOf(HasSubstr("breaking: "), HasSubstr("main/y"))));
   module = Program();
   EXPECT_OK(pipeline.Run(&module).status()) << "nobody asked";
@@ -110,14 +110,14 @@ TEST(PassTest, ARebuildingPassTakesTheModuleWhereItStands) {
   const std::unique_ptr<Module> source = Program();
   std::unique_ptr<Module> result;
   std::vector<const Module*> seen;
-  PipelineOptions options;
-  options.after_pass = [&](absl::string_view, const Module& after) {
+  PassObserver observer;
+  observer.see = [&](absl::string_view, const Module& after) {
     seen.push_back(&after);
     return absl::OkStatus();
   };
   PassPipeline pipeline;
   ASSERT_OK_AND_ASSIGN(const std::vector<PassReport> reports,
-                       pipeline.Add<Renaming>().Add<Renaming>().RunOnCopy(*source, &result, options));
+                       pipeline.Add<Renaming>().Add<Renaming>().RunOnCopy(*source, &result, observer));
   EXPECT_TRUE(reports[0].changed);
   EXPECT_FALSE(reports[1].changed);
   EXPECT_EQ(result->name(), "renamed");
@@ -189,9 +189,9 @@ TEST(PassTest, ErrorsOfAfterPassEndThePipeline) {
   std::unique_ptr<Module> module = Program();
   PassPipeline pipeline;
   pipeline.Add<DcePass>();
-  PipelineOptions options;
-  options.after_pass = [](absl::string_view, const Module&) { return absl::UnavailableError("disk full"); };
-  EXPECT_THAT(pipeline.Run(&module, options).status(),
+  PassObserver observer;
+  observer.see = [](absl::string_view, const Module&) { return absl::UnavailableError("disk full"); };
+  EXPECT_THAT(pipeline.Run(&module, observer).status(),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("disk full")));
 }
 

@@ -39,9 +39,9 @@ inline std::unique_ptr<Module> Parsed(absl::string_view entry) {
 }
 
 inline std::unique_ptr<Module> Lowered(const Module& module) {
-  PipelineOptions options;
-  options.verify = true;
-  auto lowered = Lower(module, TpuV3Core(), options);
+  PassObserver observer;
+  observer.verify = true;
+  auto lowered = Lower(module, TpuV3Core(), observer);
   EXPECT_OK(lowered.status());
   return *std::move(lowered);
 }
