@@ -153,9 +153,9 @@ std::string Table() {
   }
   if (spmd_points.count(16) && spmd_points.count(kMostDevices)) {
     const Point &few = spmd_points[16], &most = spmd_points[kMostDevices];
-    absl::StrAppendFormat(&text, "SPMD time for 65,536 devices divided by that for 16: %.2f; without writing: %.2f\n",
-                          most.seconds / few.seconds,
-                          (most.seconds - most.writing) / (few.seconds - few.writing));
+    absl::StrAppendFormat(
+        &text, "SPMD time for 65,536 devices divided by that for 16: %.2f; without writing: %.2f\n",
+        most.seconds / few.seconds, (most.seconds - most.writing) / (few.seconds - few.writing));
   }
   return text;
 }

@@ -253,8 +253,7 @@ absl::Status Table3() {
   }
   absl::StrAppend(&text, TimesOfLayers(rows));
   absl::StrAppend(&text, RowsFromFigure8(rows));
-  absl::StrAppend(
-      &text, "\nThe rows of 128 cores with the paper's 1M tokens a step, 8,192 per core:\n");
+  absl::StrAppend(&text, "\nThe rows of 128 cores with the paper's 1M tokens a step, 8,192 per core:\n");
   for (const PublishedCost& paper : kTable3) {
     if (paper.experts != 128) continue;
     ASSIGN_OR_RETURN(const Row row, Simulated(paper, 8192, PublishedRemat(paper.layers)));
