@@ -40,8 +40,8 @@ struct ProgramTime {
 };
 absl::StatusOr<ProgramTime> PredictProgram(const Module& module, const CoreSpec& core);
 
-// The one-core programs of `folder` whose groups the compiler estimates all. In tests/corpus/tpu_v3 a third
-// of them calibrates; in the folders below it none does.
+// The one-core programs of `folder` of which the compiler estimates every group. `third_calibrates`: every third
+// one calibrates, as in tests/corpus/tpu_v3; none does in the folders below it.
 absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const std::string& folder, bool third_calibrates,
                                                            const CoreSpec& core);
 

@@ -2,9 +2,9 @@
 //
 //   bazel run -c opt //benchmarks:chip_model
 // Prints for each program the compiler's microseconds, ours and the error; then the errors of the calibrating
-// third and of the rest, temporary memory as stated and as predicted, and measured dots. With --sensitivity
-// it prints instead the effect of raising each parameter of the core by 10 %, on each one-core program and on
-// the totals of figure 8. Counts (of units, lanes, slots) are not raised.
+// third and of the rest, temporary memory as the compiler states it and as predicted, and rates measured on a
+// core. With --sensitivity it prints instead the effect of raising each parameter of the core by 10 %, on each
+// one-core program and on the totals of figure 8. Counts (of units, lanes, slots) are not raised.
 // BUILD: data = ["//tests/corpus:tpu_v3"]
 #include <algorithm>
 #include <cmath>
@@ -131,7 +131,7 @@ absl::Status Sensitivity() {
   std::vector<Parameter> parameters;
   AddParameters(measured, {}, &parameters);
   std::printf(
-      "| 10 %% more of | one-core programs, mean | most | figure 8, 128E | figure 8, 2048E |\n"
+      "| parameter raised by 10 %% | one-core programs, mean | largest | figure 8, 128E | figure 8, 2048E |\n"
       "| --- | --- | --- | --- | --- |\n");
   for (const Parameter& parameter : parameters) {
     ASSIGN_OR_RETURN(const Times then,
@@ -159,27 +159,27 @@ absl::Status Run() {
     std::vector<ChipEstimate> programs;
   };
   std::vector<Set> sets = {
-      {"held_out", "Layers and small ops, made when values were set"},
-      {"unseen", "Made later still"},
-      {"later", "From layers, losses, optimizers and convolutions of other models"},
-      {"last", "Made when the first rules were done"},
-      {"blind", "By someone who knew neither the model nor its figures, as are those below where not said"},
-      {"neighbours", "Of neighbouring kinds, made while rules were found on those"},
-      {"fresh", "By someone who had seen those"},
+      {"held_out", "Layers and small ops, made while the parameters were calibrated"},
+      {"unseen", "Made after held_out"},
+      {"later", "Layers, losses, optimizers and convolutions of other models"},
+      {"last", "Made after the first rules"},
+      {"blind", "By someone who knew neither the model nor its figures; so are the sets below, unless stated"},
+      {"neighbours", "Kinds similar to blind, made while rules were found on blind"},
+      {"fresh", "By someone who had seen the sets above"},
       {"strangers", "Also stencils, random bits, decoders of images"},
-      {"newest", "After rules were found on those"},
-      {"recent", "After rules were found on those too"},
-      {"latest", "After rules were found on all those"},
-      {"outside", "After rules were found on those as well"},
-      {"libraries", "Most of them after published libraries"},
-      {"engineers", "Whole layers and steps, after those"},
-      {"practitioners", "After rules were found on those"},
-      {"colleagues", "After one more rule"},
-      {"newcomers", "After rules for convolutions of few images"},
-      {"visitors", "After rules for groups of channels and kernels' gradients"},
-      {"guests", "After rules for convolutions nested in each other"},
-      {"outsiders", "After rules for what is put together and rolled"},
-      {"observers", "At the same time"}};
+      {"newest", "Made after rules were found on strangers"},
+      {"recent", "Made after rules were found on newest"},
+      {"latest", "Made after rules were found on recent"},
+      {"outside", "Made after rules were found on latest"},
+      {"libraries", "Most of them modelled on published libraries"},
+      {"engineers", "Whole layers and steps, made after libraries"},
+      {"practitioners", "Made after rules were found on engineers"},
+      {"colleagues", "Made after one more rule"},
+      {"newcomers", "Made after rules for convolutions of few images"},
+      {"visitors", "Made after rules for groups of channels and kernels' gradients"},
+      {"guests", "Made after rules for nested convolutions"},
+      {"outsiders", "Made after rules for concatenations and rolls"},
+      {"observers", "Made at the same time as outsiders"}};
   for (Set& set : sets) {
     ASSIGN_OR_RETURN(set.programs, OneCoreEstimates(absl::StrCat(folder, "/", set.folder), false, core));
   }
@@ -190,7 +190,7 @@ absl::Status Run() {
   PrintRows("One-core programs (* calibrates)", programs);
   for (const Set& set : sets) PrintRows(absl::StrCat("\n", set.folder, ": ", set.title), set.programs);
   PrintRows("\nMoE layers and training steps as XLA partitions them", moe);
-  PrintRows("\nThe same as Toroid partitions them, beside those estimates", own_moe);
+  PrintRows("\nThe same as Toroid partitions them, beside the estimates for XLA's programs", own_moe);
   std::vector<ChipEstimate> third, rest;
   for (const ChipEstimate& e : programs) (e.calibrates ? third : rest).push_back(e);
   std::printf("\n");
@@ -205,11 +205,11 @@ absl::Status Run() {
   PrintMemory("MoE layers and training steps, XLA's", moe, true);
   PrintMemory("MoE layers and training steps, Toroid's", own_moe, true);
   PrintMemory("one core", programs, true);
-  PrintMemory("held out and made later", others, true);
+  PrintMemory("held_out, unseen, later and last", others, true);
   ASSIGN_OR_RETURN(const std::vector<MeasuredRate> dots, MeasuredDots(TpuV3Core(Rates::kMeasured)));
   ASSIGN_OR_RETURN(const std::vector<MeasuredRate> elementwise,
                    MeasuredElementwise(TpuV3Core(Rates::kMeasured)));
-  std::printf("\nAs measured (LLMCompass, figure 5), with a launch each\n");
+  std::printf("\nMeasured rates (LLMCompass, figure 5); each time includes a launch\n");
   PrintRates("dots, Tflop/s", dots);
   PrintRates("rows of 4096, 1e9 elements/s", elementwise);
   return absl::OkStatus();
@@ -221,7 +221,7 @@ absl::Status Run() {
 int main(int argc, char** argv) {
   CLI::App app("Predicted times beside the estimates of Google's compiler for TPU v3.", "chip_model");
   bool sensitivity = false;
-  app.add_flag("--sensitivity", sensitivity, "Only print what 10 % more of each parameter changes");
+  app.add_flag("--sensitivity", sensitivity, "Only print the effect of raising each parameter by 10 %");
   return toroid::RunCommand(app, argc, argv,
                             [&] { return sensitivity ? toroid::Sensitivity() : toroid::Run(); });
 }

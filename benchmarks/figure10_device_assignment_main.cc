@@ -201,10 +201,10 @@ absl::Status Figure10() {
   for (Case& c : cases) RETURN_IF_ERROR(SimulateCase(&c));
   std::string text = absl::StrCat(
       "GShard, figure 10: device assignment. Written by //benchmarks:figure10_device_assignment.\n"
-      "A tensor cut R x C, exchanged along rows or columns of its mesh, 8 MiB a device; busiest and mean link in percent of the\n"
-      "links' rate. The paper gives no times.\n\n",
+      "A tensor cut R x C is exchanged along the rows or columns of its mesh, 8 MiB per device. busiest, mean: load of the busiest\n"
+      "link and the mean over links, in percent of a link's rate. The paper gives no times.\n\n",
       Table(cases),
-      "\nDevices of 4 x 4 that exchange along columns, on the 2 x 4 chips of tpu-v3-16, two cores a chip:\n");
+      "\nPlaces of a 4 x 4 mesh of devices that exchange along columns, on the 2 x 4 chips of tpu-v3-16, two cores per chip:\n");
   for (const char* method : kMethods) {
     ASSIGN_OR_RETURN(const std::string picture, Picture({4, 4, false, false, true}, method));
     absl::StrAppend(&text, picture);

@@ -57,7 +57,7 @@ std::string PlotScript(const std::vector<Row>& rows) {
 absl::Status Figure1() {
   std::string text =
       "GShard, figure 1: cost of training. Written by //benchmarks:figure1_cost.\n"
-      "To 10^12 source tokens, on as many cores as experts.\n\n"
+      "Training to 10^12 source tokens, on one core for each expert; T(96L) on 2,048 cores.\n\n"
       "                 billion tokens | core-years               | days          | BLEU over\n"
       "model            weights a core |   paper    ours    error |  paper   ours | baselines (paper)\n";
   std::vector<Row> rows;
@@ -83,9 +83,9 @@ absl::Status Figure1() {
       &text,
       "T(96L), dense    %7.1f %6d | %7.1f %7.1f %+6.0f %% | %6.1f %6.1f | %+6.1f\n"
       "100 bilingual          -      - | %7.1f       -          |      -      - |      -\n\n"
-      "16 times the weights cost %.1f times as much; the paper says 3.6, with 1M tokens a step on 128 cores, which cannot be\n"
-      "(table3_throughput): with the 4,096 tokens for each core that its steps fit, its own numbers give %.1f. What T(96L) is, and\n"
-      "how far from the machine's peak the published days are, says table3_throughput.\n",
+      "A model with 16 times the weights costs %.1f times as many core-years. The paper says 3.6 times, for 1M tokens a step on\n"
+      "128 cores, which is impossible (see table3_throughput). With 4,096 tokens per core, which fit its steps per second, its own\n"
+      "numbers give %.1f times. table3_throughput describes T(96L) and compares its published days with the machine's peak.\n",
       kDenseBillionWeights, static_cast<int>(kDenseTokens), kDenseCoreYears, dense_cost.core_years,
       (dense_cost.core_years / kDenseCoreYears - 1) * 100, kDenseDays, dense_cost.days, kDenseBleuGain,
       kBilingualCoreYears, large.cost.core_years / small.cost.core_years,

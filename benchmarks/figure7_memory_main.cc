@@ -48,7 +48,7 @@ std::string Line(const Row& row) {
 }
 
 constexpr char kHeader[] =
-    "             | weights and averages    | activations             | KiB for token | of it\n"
+    "             | weights and averages    | activations             | KiB per token | weight    memory     share\n"
     "             |        GiB              |        GiB              | and layer     | gradients allocated  recomputed\n"
     "model        |  paper   ours    error  |  paper   ours    error  |  paper   ours |   GiB    GiB     of the time\n";
 
@@ -87,9 +87,9 @@ std::string PlotScript(const std::vector<Row>& rows) {
 absl::Status Figure7() {
   std::string text =
       "GShard, figure 7: memory of a core in training. Written by //benchmarks:figure7_memory.\n"
-      "2,048 tokens of source and of target for each core. Activations: all that is alive at the peak beside weights and averages.\n"
-      "Gradients of weights wait until all of them are there: nothing is updated in a step whose gradients are not finite, as in\n"
-      "the authors' open program.\n";
+      "Each core has 2,048 source and 2,048 target tokens. Activations: all values alive at the peak except weights and averages.\n"
+      "Gradients of weights are kept until all of them are computed: a step updates nothing if a gradient is not finite, as in the\n"
+      "authors' open program.\n";
   std::vector<Row> drawn;
   for (const int64_t length : {int64_t{256}, int64_t{512}}) {
     absl::StrAppendFormat(&text, "\nSequences of %d tokens\n%s", length, kHeader);
@@ -99,35 +99,37 @@ absl::Status Figure7() {
   }
   absl::StrAppend(
       &text,
-      "\nWhere not all fits, as much is computed again as memory asks for. The paper's programs of 36 and 60 layers spend 28 and\n"
-      "34 % of their time on that. If each layer is computed again from its inputs, in sequences of 256 tokens:\n");
+      "\nA step that does not fit into memory recomputes as many values as it must to fit. The paper's programs of 36 and 60 layers\n"
+      "spend 28 and 34 % of their time on recomputation. If each layer is recomputed from its inputs, in sequences of 256 tokens:\n");
   ASSIGN_OR_RETURN(const std::vector<Row> again,
                    Rows(kFigure8SequenceLength, kLayersComputedAgain, Remat::kLayers));
   for (const Row& row : again) absl::StrAppend(&text, Line(row));
-  absl::StrAppend(&text, "What is left then are gradients:");
+  absl::StrAppend(&text, "All gradients of weights take, in the type of the activations:");
   for (const Row& row : again) {
     const MoeTransformerConfig& config = row.ours.config;
     const double weights = row.ours.weights - row.ours.expert_weights +
                            row.ours.expert_weights / static_cast<double>(config.devices);
-    absl::StrAppendFormat(&text, " of %d layers %.1f GiB in %s,", static_cast<int>(row.paper.layers),
+    absl::StrAppendFormat(&text, " with %d layers %.1f GiB (%s),", static_cast<int>(row.paper.layers),
                           weights * ByteWidth(config.type) / kGiB, config.type == xla::F32 ? "f32" : "bf16");
   }
   absl::StrAppend(
       &text,
-      " as activations are. The paper's bar\n"
-      "falls from 36 to 60 layers, too; at 36 it has as much more as if its compiler had kept some activations.\n");
+      " so\n"
+      "they shrink from 36 to 60 layers, as the paper's bar does. At 36 layers the paper's bar is larger than ours, as if its\n"
+      "compiler had kept some activations.\n");
   absl::StrAppend(
       &text,
-      "\nIf the compiler alone makes again what does not fit, as XLA's pass did in 2020 (small values too, up to 95 % of memory, of\n"
-      "which results take their part though they lie where arguments did); recomputed: by names, what is only made later included:\n");
+      "\nIf the compiler alone rematerializes the values that do not fit, as XLA's pass did in 2020 (small values too; until arguments,\n"
+      "results and live values fit into 95 % of memory, where results count even if they take an argument's place). Here the share\n"
+      "recomputed goes by names, so it includes values that are only computed later:\n");
   ASSIGN_OR_RETURN(const std::vector<Row> alone,
                    Rows(kFigure8SequenceLength, 24, {}, /*by_compiler_alone=*/true));
   for (const Row& row : alone) absl::StrAppend(&text, Line(row));
   absl::StrAppend(
       &text,
-      "So counted, shares like the paper's 28 and 34 % are possible, which are more than one computation of each value can take.\n"
-      "At 60 layers nothing is left of memory by that rule: all is made again that frees anything, and here too much stays alive\n"
-      "all the same, where the paper's program fitted.\n");
+      "Counted this way, shares such as the paper's 28 and 34 % are possible; computing each value once more cannot take that long.\n"
+      "At 60 layers this rule leaves no memory: every value that frees any memory is recomputed, and our program still does not fit,\n"
+      "whereas the paper's did.\n");
   std::fputs(text.c_str(), stdout);
   RETURN_IF_ERROR(WriteFile(ResultPath("figure7_memory.txt"), text));
   return PlotSvg(PlotScript(drawn), ResultPath("figure7_memory.svg"));

@@ -69,7 +69,7 @@ std::string UnknownsRow(const std::string& name, const Figure8& figure) {
 
 absl::StatusOr<std::string> UnknownsTable() {
   std::string text = absl::StrFormat(
-      "\nWhat the paper does not say of the program, and what it changes, at 128, 512 and 2048 experts:\n"
+      "\nProperties of the program that the paper does not state, and their effect at 128, 512 and 2048 experts:\n"
       "%-36s %20s | %20s | %20s | %s\n",
       "", "attention, us", "cumulative sum, us", "totals, error", "mean error");
   for (const int64_t length : {128, 256, 512}) {
@@ -137,7 +137,7 @@ int main(int argc, char** argv) {
   std::string programs;
   bool as_the_compiler_counts = false;
   app.add_flag("--as_the_compiler_counts", as_the_compiler_counts,
-               "Only print the table with rates as Google's compiler has them, not as measured");
+               "Only print the table, at the rates of Google's compiler instead of measured rates");
   app.add_option("--write_programs", programs, "Only write the annotated programs, to PREFIX128e.hlo, ...");
   return toroid::RunCommand(app, argc, argv, [&]() -> absl::Status {
     return as_the_compiler_counts ? toroid::PrintAsTheCompilerCounts() : toroid::Breakdown(programs);

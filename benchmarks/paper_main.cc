@@ -36,7 +36,7 @@ constexpr Reproduced kBenchmarks[] = {
     {"figure7_memory", "Figure 7: memory of a core"},
     {"figure8_breakdown", "Figure 8: where the time of two layers goes"},
     {"figure9_collectives", "Figure 9: all-to-all and all-reduce"},
-    {"figure10_device_assignment", "Figure 10: which device is where"},
+    {"figure10_device_assignment", "Figure 10: device assignment"},
     {"table1_models", "Table 1: the models"},
     {"table3_throughput", "Tables 2 and 3: throughput and cost"},
     {"table4_operator_scaling", "Table 4: how operators scale"},
@@ -77,7 +77,7 @@ absl::Status Paper() {
     const std::string path = absl::StrCat("benchmarks/", name);
     if (!std::filesystem::exists(path)) {
       return absl::NotFoundError(
-          absl::StrCat(path, " is not here; run this by bazel run -c opt //benchmarks:paper"));
+          absl::StrCat(path, " is missing; run this command by bazel run -c opt //benchmarks:paper"));
     }
     std::printf("==== %s\n", name);
     std::fflush(stdout);

@@ -40,14 +40,15 @@ std::string Table(const std::vector<OversizedProgram>& programs) {
 
 absl::Status Rematerialization() {
   std::string text =
-      "What is made a second time of training steps that keep all and do not fit. Written by //benchmarks:rematerialization.\n"
-      "All computation; values made again, their time and its share of that; memory beside arguments and results.\n\n"
+      "Rematerialization in training steps that keep all values and do not fit. Written by //benchmarks:rematerialization.\n"
+      "Columns: time of all computation; rematerialized values, their time and its share; memory except arguments and results. all:\n"
+      "the error of our time of all computation.\n\n"
       "           |                             Google's compiler   |                                            ours |   all\n";
   ASSIGN_OR_RETURN(const std::vector<OversizedProgram> steps, SimulateOversizedSteps());
   absl::StrAppend(&text, "MoE(2048E) on 2,048 cores\n", Table(steps));
   ASSIGN_OR_RETURN(const std::vector<OversizedProgram> programs,
                    SimulateOversizedPrograms("tests/corpus/tpu_v3/oversized"));
-  absl::StrAppend(&text, "Others on one core\n", Table(programs));
+  absl::StrAppend(&text, "Other programs on one core\n", Table(programs));
   std::fputs(text.c_str(), stdout);
   return WriteFile(ResultPath("rematerialization.txt"), text);
 }
@@ -57,7 +58,7 @@ absl::Status Rematerialization() {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Simulates training steps that do not fit into memory, beside what Google's compiler makes of them.",
+      "Simulates training steps that do not fit into memory, beside the same steps compiled by Google's compiler.",
       "rematerialization");
   return toroid::RunCommand(app, argc, argv, toroid::Rematerialization);
 }

@@ -81,14 +81,14 @@ absl::Status Table1() {
                         dense.all_reduces, dense.step_seconds * 1e3, dense.seconds_to_predict);
   absl::StrAppend(
       &text,
-      "\nThe paper's column is 0.97 times the weights of the experts alone, rounded: 12.5B / 768 = 37.5B / 2,304 = 16.28M for an\n"
-      "expert of 2 x 1024 x 8192 = 16.78M; ours has all weights. Its numbers of experts at 2,048 transpose digits: 2,048 x 18 is\n"
-      "36,864, 2,048 x 6 is 12,288. All-to-alls: four for each MoE layer, there and back, forward and backward; two more where the\n"
-      "layer is computed again (36 layers and more, as in table3_throughput). All-reduces: of gradients of replicated weights, up\n"
-      "to 120 MiB in one, of the optimizer's norms, and of its averages over experts. Seconds: building, differentiating,\n"
-      "partitioning and simulating, on one core.\n"
-      "T(96L): dense, a pipeline of 16 stages (table3_throughput); the paper gives no sizes but its layers: ours has those of the\n"
-      "others with heads of 64, chosen because they give 2.3B weights: that they agree proves nothing.\n");
+      "\nThe paper's weights are 0.97 times those of the experts alone, rounded: 12.5B / 768 = 37.5B / 2,304 = 16.28M per expert, but\n"
+      "an expert has 2 x 1024 x 8192 = 16.78M. Our column has all weights. Two of the paper's numbers of experts have transposed\n"
+      "digits: 2,048 x 18 is 36,864, and 2,048 x 6 is 12,288. All-to-alls: four for each MoE layer (to the experts and back, in the\n"
+      "forward and in the backward pass), and two more if the layer is recomputed (36 layers and more, as in table3_throughput).\n"
+      "All-reduces: of gradients of replicated weights, up to 120 MiB in one, of the optimizer's norms, and of its averages over\n"
+      "experts. Seconds: to build, differentiate, partition and simulate the step on one core of the machine that runs this.\n"
+      "T(96L) is dense, a pipeline of 16 stages (table3_throughput). The paper states only its number of layers. Ours has the sizes\n"
+      "of the other models with heads of 64, chosen because they give 2.3B weights, so the agreement proves nothing.\n");
   std::fputs(text.c_str(), stdout);
   RETURN_IF_ERROR(WriteFile(ResultPath("table1_models.txt"), text));
   return PlotSvg(PlotScript(rows), ResultPath("table1_models.svg"));

@@ -81,8 +81,9 @@ double ForwardByFigure8(const PublishedCost& model, int64_t tokens_per_core) {
 // The rows of 36 and of 12 layers with the same experts are adjacent.
 std::string TimesOfLayers(const std::vector<Row>& rows) {
   std::string text =
-      "\nWhat rows of 36 and 12 layers say together, without what is computed again (published: 28 % of the time at 36 layers):\n"
-      "milliseconds     | a layer                          | a step beside its layers\n"
+      "\nTime per layer and the rest of the step, from the rows of 36 and 12 layers, without recomputation (28 % of the published time\n"
+      "at 36 layers):\n"
+      "milliseconds     | a layer                          | the rest of a step\n"
       "experts          |  paper   ours  3 x its figure 8  |  paper   ours\n";
   for (size_t i = 0; i + 1 < rows.size(); i += 2) {
     const PublishedCost &many = *rows[i].paper, &few = *rows[i + 1].paper;
@@ -99,17 +100,17 @@ std::string TimesOfLayers(const std::vector<Row>& rows) {
   }
   return absl::StrCat(
       text,
-      "Ours beside the layers are embeddings, softmax, loss and their gradients. What else the published steps have that\n"
-      "does not grow with layers, several times as much, the paper does not say: input and waiting for the slowest core are\n"
-      "not modelled. What does grow is as long as three forward passes of the paper's figure 8, which leaves nothing for sums of\n"
-      "gradients (1.3 ms a layer by its figure 9) and updates of weights; both are in ours.\n");
+      "The rest of our steps is embeddings, softmax, loss and their gradients. The rest of the published steps takes several times\n"
+      "as long, and the paper does not say what it is; input and waiting for the slowest core are not modelled. A published layer\n"
+      "takes as long as three forward passes by the paper's figure 8, which leaves no time for sums of gradients (1.3 ms a layer by\n"
+      "its figure 9) and updates of weights; our layers include both.\n");
 }
 
 // How well the rows with 2,048 tokens per core follow from figure 8, the paper's own times of layers.
 std::string RowsFromFigure8(const std::vector<Row>& rows) {
   std::string text =
-      "\nThe paper's rows beside its figure 8. Forward: what the bars say for all layers. Again: what is computed again.\n"
-      "milliseconds     |    three |        a step | without again\n"
+      "\nThe paper's rows beside its figure 8. Three forwards: three forward passes of all layers, by the bars of figure 8.\n"
+      "milliseconds     |    three |        a step | without recomputation\n"
       "model            | forwards |  paper   ours |  paper   ours\n";
   double forwards_12[2] = {0, 0}, papers_12[2] = {0, 0}, ours_12[2] = {0, 0};
   double again_forwards = 0;
@@ -134,15 +135,17 @@ std::string RowsFromFigure8(const std::vector<Row>& rows) {
   const double unexplained = papers_12[1] - papers_12[0] - (forwards_12[1] - forwards_12[0]);
   absl::StrAppendFormat(
       &text,
-      "From 512 to 2,048 experts, with 12 layers and nothing computed again, three forward passes of the bars grow by %.0f ms, our\n"
-      "step by %.0f, the published step by %.0f. What takes the other %.0f ms is in no figure of the paper: all-reduces and weights of\n"
-      "a core are the same. For each of the %d exchanges of the backward pass it is %.1f ms, as much as four times the bytes would\n"
-      "take (figure 9 has %.1f ms for 32 MiB at 2,048 cores, %.1f for 8): as if the two rows that an expert gets of a group were sent\n"
-      "as the eight of a tile, which at 512 experts they fill. The paper says nothing of it; ours are not padded, nor are figure 8's.\n"
+      "From 512 to 2,048 experts, with 12 layers and no recomputation, three forward passes by the bars grow by %.0f ms, our step by\n"
+      "%.0f ms, and the published step by %.0f ms. No figure of the paper accounts for the other %.0f ms: all-reduces and weights per core\n"
+      "are the same. Divided among the %d exchanges of the backward pass they are %.1f ms each, as if four times the bytes were sent\n"
+      "(figure 9: %.1f ms for 32 MiB on 2,048 cores, %.1f ms for 8 MiB). This would be the time of exchanges that pad the two rows that an\n"
+      "expert gets from a group to the eight rows of a tile; at 512 experts the rows fill the tile. The paper does not mention\n"
+      "such padding. Neither our exchanges nor those of figure 8 are padded.\n"
       "(Google's compiler of 2026 sends [2048,2,1024] as [2048,4,512], whose rows fill its tiles, in both passes.)\n"
-      "What is computed again at 36 layers, %.0f %% of row 1, is %.1f forward passes of the bars. Values computed again once each take at\n"
-      "most a quarter of a step whose backward pass takes twice its forward pass; %.0f %% at 60 layers cannot be that. A profile that\n"
-      "counts what XLA's pass has named again comes to such shares, for it counts what is only made later, too: figure7_memory.\n",
+      "The recomputation at 36 layers, %.0f %% of row 1, takes as long as %.1f forward passes by the bars. If every value is computed once\n"
+      "more, and the backward pass takes twice as long as the forward pass, recomputation is at most a quarter of the step. The %.0f %% at\n"
+      "60 layers are more than that. A profile that counts all values that XLA's pass has renamed gives such shares, because it also\n"
+      "counts values that are only computed later (figure7_memory).\n",
       forwards_12[1] - forwards_12[0], ours_12[1] - ours_12[0], papers_12[1] - papers_12[0], unexplained,
       exchanges_back, unexplained / exchanges_back, exchanges.all_to_all_32 * 1e-3,
       exchanges.all_to_all_8 * 1e-3, kShareComputedAgain36 * 100, again_forwards,
@@ -168,11 +171,11 @@ absl::StatusOr<std::string> DenseLine() {
       kDenseDays * 86400 / (1e12 / static_cast<double>(kTokensPerCore * kDenseCores));
   absl::StrAppendFormat(
       &text,
-      "\nT(96L): each stack a pipeline of %d stages by shifting, %d microbatches: %.0f %% of its trips fill and empty it; a stage's\n"
-      "layers are computed again in the backward pass, as in GPipe. The paper gives neither stages nor microbatches. Of 16, 32, 64\n"
-      "and 128 microbatches 64 are fastest. With 4M tokens a step, as for the others on 2,048 cores, the published days are\n"
-      "%.1f s a step: %.0f %% of the matrix units' peak for the products of 2.3B weights; ours are %.0f %%. What took the time the\n"
-      "paper does not say.\n",
+      "\nT(96L): each stack is a pipeline (by shifting) of %d stages with %d microbatches; %.0f %% of its trips fill and empty it. The\n"
+      "backward pass recomputes the layers of a stage, as in GPipe. The paper states neither stages nor microbatches; 64\n"
+      "microbatches are faster than 16, 32 and 128. With 4M tokens a step, as for the other models on 2,048 cores, the published\n"
+      "days are %.1f s a step: the products of 2.3B weights run at %.0f %% of the matrix units' peak, in our step at %.0f %%. The paper\n"
+      "does not say what took the time.\n",
       static_cast<int>(config.stages), static_cast<int>(config.microbatches), BubbleShare(config) * 100,
       published_step, flops / published_step / peak * 100, flops / ours.step_seconds / peak * 100);
   return text;
@@ -181,8 +184,8 @@ absl::StatusOr<std::string> DenseLine() {
 // Cost by quality: tokens from the paper, because quality needs its data, and core-years from our steps.
 std::string Table2(const std::vector<Row>& rows) {
   std::string text =
-      "\nGShard, table 2: billion source tokens until cross-entropy is below 0.7, 0.6, 0.5, as published (its data is private), and\n"
-      "core-years of as many by simulated steps:\n";
+      "\nGShard, table 2: billion source tokens until cross-entropy is below 0.7, 0.6, 0.5, as published (the data is private), and the\n"
+      "core-years that simulated steps take for these tokens:\n";
   for (size_t i = 0; i < rows.size(); ++i) {
     const SimulatedTraining& ours = rows[i].ours;
     absl::StrAppendFormat(&text, "%-13s",
@@ -217,8 +220,8 @@ std::string PlotScript(const std::vector<Row>& rows) {
 absl::Status Table3() {
   std::string text =
       "GShard, table 3: throughput and cost of training. Written by //benchmarks:table3_throughput.\n\n"
-      "                       tokens | steps per second          | days        | core-years    | of the step's time\n"
-      "model          cores per core |  paper   ours     error   | paper  ours |  paper   ours |  sent   recomputed\n";
+      "                       tokens | steps per second          | days        | core-years    | share of the step's time\n"
+      "model          cores per core |  paper   ours     error   | paper  ours |  paper   ours | sending recomputed\n";
   std::vector<Row> rows;
   for (const PublishedCost& paper : kTable3) {
     // 1M tokens on 128 cores would be 8,192 per core; the published times fit half of that.
@@ -231,14 +234,14 @@ absl::Status Table3() {
   absl::StrAppend(&text, dense);
   absl::StrAppend(
       &text,
-      "\nThe models of 36 layers compute each layer again from its inputs (the paper: 28 % of the time; which values, it does not\n"
-      "say). If they keep what fits into memory:\n");
+      "\nThe models of 36 layers recompute each layer from its inputs. (In the paper, recomputation takes 28 % of the time; it does not\n"
+      "say of which values.) If they keep the values that fit into memory:\n");
   for (const bool by_compiler_alone : {false, true}) {
     if (by_compiler_alone) {
       absl::StrAppend(
           &text,
-          "If the compiler alone makes again what does not fit, as figure7_memory says; much of what it is said to make again it only\n"
-          "makes later:\n");
+          "If the compiler alone rematerializes the values that do not fit, as in figure7_memory; many values that count as recomputed\n"
+          "are only computed later:\n");
     }
     for (const Row& row : rows) {
       if (row.paper->layers != 36) continue;
@@ -250,8 +253,7 @@ absl::Status Table3() {
   }
   absl::StrAppend(&text, TimesOfLayers(rows));
   absl::StrAppend(&text, RowsFromFigure8(rows));
-  absl::StrAppend(
-      &text, "\nThe rows of 128 cores as the paper words them, 1M tokens a step, 8,192 for each core:\n");
+  absl::StrAppend(&text, "\nThe rows of 128 cores with the paper's 1M tokens a step, 8,192 per core:\n");
   for (const PublishedCost& paper : kTable3) {
     if (paper.experts != 128) continue;
     ASSIGN_OR_RETURN(const Row row, Simulated(paper, 8192, PublishedRemat(paper.layers)));
@@ -259,10 +261,10 @@ absl::Status Table3() {
   }
   absl::StrAppend(
       &text,
-      "\nOn 128 cores 1M tokens a step cannot be: the published steps would need more of the matrix units than they have\n"
-      "(123 % with the recomputation that the paper states for 36 layers). The published times fit 4,096 tokens for each core,\n"
-      "half as many; days and core-years then are twice what the paper derives from 1M.\n"
-      "Ours: to 10^12 source tokens; a year has 365.25 days. Error: that of steps per second.\n");
+      "\nOn 128 cores 1M tokens a step are impossible: the published steps would need more than the peak of the matrix units (123 % with\n"
+      "the recomputation that the paper states for 36 layers). The published times fit 4,096 tokens per core, half as many. Days\n"
+      "and core-years are then twice those that the paper derives from 1M tokens.\n"
+      "Our days and core-years are for 10^12 source tokens; a year has 365.25 days. error: of the steps per second.\n");
   absl::StrAppend(&text, Table2(rows));
   std::fputs(text.c_str(), stdout);
   RETURN_IF_ERROR(WriteFile(ResultPath("table3_throughput.txt"), text));

@@ -27,12 +27,12 @@ namespace {
 constexpr double kTolerance = 0.1;
 
 constexpr char kReasons[] = R"(
-Why the dispatch einsum's compute grows: with the model's 2,048 tokens a group an expert has 4096 / E slots, 2 at E = 2048, where
-copies of rows of two take tiles of eight; the product itself takes as long at any D. In groups of 8,192 tokens (the row below it)
-8 slots fill a tile at any E, and it grows as the table says. GShard measured more than ours has: its gate einsums take 2.1 times as
-long at 2048 experts as at 128 (figure 8), an exponent of 0.27.
-Devices are placed as --device_assignment=topology does: for halos neighbours beside each other, where row-major order has an
-exponent of 0.10.
+Why the compute of the dispatch einsum grows: with the model's 2,048 tokens per group an expert has 4096 / E slots. At E = 2048
+these are 2, and copies of 2 rows take tiles of 8 rows; the product itself takes as long at any D. In groups of 8,192 tokens (the
+row below it) 8 slots or more fill a tile at any E, and the exponent is near the paper's. GShard measured more growth: its gate
+einsums take 2.1 times as long at 2048 experts as at 128 (figure 8), an exponent of 0.27.
+Devices are placed by --device_assignment=topology, which puts devices that exchange halos beside each other. In row-major order
+the convolution's communication has an exponent of 0.10.
 )";
 
 // Rounds so that no sign precedes 0.00.
@@ -137,8 +137,8 @@ absl::Status Table4() {
   const std::string text = absl::StrCat(
       "GShard, table 4: how operators scale. Written by //benchmarks:table4_operator_scaling.\n\n",
       Exponents(rows),
-      "\nflops: of a partition's program; sent: bytes that a device sends; carry: those bytes times the links they cross;\n"
-      "time: simulated. error: that of the time.\n",
+      "\nflops: of the program of one partition. sent: bytes that a device sends. carry: these bytes times the number of links that they\n"
+      "cross. time: simulated. error: the exponent of the time minus the paper's.\n",
       Verdict(rows), kReasons, "\n", Times(rows));
   std::fputs(text.c_str(), stdout);
   RETURN_IF_ERROR(WriteFile(ResultPath("table4_operator_scaling.txt"), text));

@@ -172,12 +172,12 @@ absl::Status Experiment(const Request& request) {
   const std::string text = absl::StrCat(
       "Small MoE Transformers that learn to translate names to English by characters, ", request.steps,
       " steps, seed ", request.seed, ".\n", runs[0].sentences,
-      "\nEach on as many simulated devices as it has experts; the same batches, and the same ",
-      "work per token.\nTraining: mean of the last ", kSmoothing,
-      " steps. Load: tokens whose first choice is the busiest expert, of ", "the mean, over layers and ",
-      kSmoothing, " steps.\n\n", LossTable(runs),
-      "\nHeld-out names by language, with the auxiliary loss, in tenths of the languages; sentences trained on per language. Gain:\n"
-      "what the most experts have less than the fewest.\n\n",
+      "\nEach model runs on one simulated device per expert; all models have the same batches and the same ",
+      "work per token.\nTraining: mean cross entropy of the last ", kSmoothing,
+      " steps. Load: tokens whose first choice is the busiest expert, divided by the mean over experts; ",
+      "mean over layers and ", kSmoothing, " steps.\n\n", LossTable(runs),
+      "\nCross entropy of held-out names, with the auxiliary loss, for each tenth of the languages. sentences: training sentences\n"
+      "per language. gain: the cross entropy with the fewest experts minus that with the most.\n\n",
       LanguagesTable(with));
   std::printf("\n%s", text.c_str());
   RETURN_IF_ERROR(WriteFile(ResultPath("training_experts.txt"), text));

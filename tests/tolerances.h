@@ -1,5 +1,5 @@
-// How far a figure of ours may be from one that was published, measured or estimated by Google's compiler: the smallest of
-// four shares that holds. Exceptions stand where they are used, each with its reason.
+// How far a figure of ours may be from one that was published, measured or estimated by Google's compiler. A test uses the
+// smallest of four shares that holds; a test that needs a larger one gives the reason.
 //
 //   EXPECT_THAT(microseconds, IsWithin(kFivePercent, 656.5));
 #ifndef TOROID_TESTS_TOLERANCES_H_
@@ -14,7 +14,7 @@ namespace toroid {
 
 inline constexpr double kTwoPercent = 0.02, kFivePercent = 0.05, kTenPercent = 0.10, kTwentyPercent = 0.20;
 
-// Of what is computed in two ways, in doubles and whole picoseconds.
+// For a value that is computed in two ways, in doubles and in whole picoseconds.
 inline constexpr double kRounding = 1e-6;
 
 // Matches a number that differs from `figure` by at most this share of it.

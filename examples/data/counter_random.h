@@ -5,7 +5,6 @@
 //
 // The stream is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) from a state that mixes the seed and the
 // counters; it is the same on every machine.
-// machine.
 #ifndef TOROID_EXAMPLES_DATA_COUNTER_RANDOM_H_
 #define TOROID_EXAMPLES_DATA_COUNTER_RANDOM_H_
 

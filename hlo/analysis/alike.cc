@@ -167,7 +167,7 @@ bool HaveEqualAttributes(const Instruction& a, const Instruction& b) {
 std::vector<const Computation*> FirstsAlike(const Module& module) {
   std::vector<const Computation*> first(module.num_computations());
   absl::flat_hash_map<size_t, std::vector<const Computation*>> by_hash;
-  // Callees stand before their callers.
+  // Callees precede their callers.
   for (const auto& computation : module.computations()) {
     const Computation*& own = first[computation->index()];
     own = computation.get();

@@ -1,8 +1,8 @@
-// Knowledge about the targets of custom calls, and about identities: instructions whose result leaf i equals
-// operand leaf i, whatever tuples the leaves are in.
+// Properties of custom call targets, and identities: instructions whose result leaf i equals operand leaf i,
+// in whatever tuples the leaves are.
 //
-// opt-barrier, copy, domain, and custom calls of the targets listed in the source are identities. They say
-// where or when a value is needed and do not change it.
+// opt-barrier, copy, domain, and custom calls of the targets listed in the source are identities. They state
+// where, when or in which sharding a value is needed, and do not change it.
 // Example: b = (f32[2], s32[]) opt-barrier(t): b's leaves are t's.
 #ifndef TOROID_HLO_ANALYSIS_CUSTOM_CALL_TARGETS_H_
 #define TOROID_HLO_ANALYSIS_CUSTOM_CALL_TARGETS_H_

@@ -18,7 +18,7 @@ constexpr int64_t kLargest = int64_t{1} << 40;
 // Constants of more elements are unknown.
 constexpr int64_t kMostElements = int64_t{1} << 16;
 
-// What is known of the elements of an array whose coordinate along one dimension may be fixed: each is `add`, plus its
+// A known array of integers, possibly with the coordinate along one dimension fixed: each element is `add` plus its
 // position along `dim`, which has `size` rows.
 struct Known {
   int64_t add = 0;

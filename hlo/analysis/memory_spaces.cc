@@ -268,7 +268,7 @@ void MemorySpaces::Spread(const Module& module) {
         if (SaysHost(leaf.custom_layout())) mark(id);
         ++id;
       });
-      // What is written into an array on the host was moved there before.
+      // A dynamic-update-slice into an array on the host: its update was moved to the host before.
       if (op->opcode() == Opcode::kDynamicUpdateSlice) {
         views_.push_back({id_of_[computation->index()][op->operand(1)->index()],
                           id_of_[computation->index()][op->index()]});

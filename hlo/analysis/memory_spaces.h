@@ -18,7 +18,7 @@
 
 namespace toroid {
 
-inline constexpr int64_t kHostMemorySpace = 5;  // Of layouts: S(5).
+inline constexpr int64_t kHostMemorySpace = 5;  // S(5) in layouts.
 
 struct HostTraffic {
   int64_t to_host = 0;  // Bytes. Both saturate.
@@ -35,13 +35,13 @@ class MemorySpaces {
   bool IsOnHost(const Instruction& op, int leaf) const {
     return any_ && on_host_[id_of_[op.computation()->index()][op.index()] + leaf];
   }
-  // Is written by a move between the memories, and has no place before.
+  // True if a move between the two memories writes the result of `op`: the result has no place before.
   bool Moves(const Instruction& op) const;
-  // Names elements of an array on the host, which stay there.
+  // True if the result of `op` names elements of an array on the host, and the elements stay there.
   bool IsViewOfHost(const Instruction& op) const;
-  // Of one execution of `op`, bodies that it runs left out.
+  // Bytes that one execution of `op` moves, without the bodies that it runs.
   HostTraffic TrafficOf(const Instruction& op) const;
-  // Bytes of the leaves that `op` gives and that lie on the host, or else on the device.
+  // Bytes of the result leaves of `op` that lie on the host (`host`), or on the device.
   int64_t LeafBytesOn(bool host, const Instruction& op) const;
 
  private:
@@ -70,7 +70,8 @@ class MemorySpaces {
   std::vector<bool> runs_on_host_;  // By computation.
 };
 
-// Of one execution of the entry, loops counting with their trips as far as the program shows them.
+// Bytes that one execution of the entry moves. The body of a loop counts once per trip, or once if the program does not
+// show the trip count.
 HostTraffic ComputeHostTraffic(const Module& module, const MemorySpaces& spaces);
 
 }  // namespace toroid

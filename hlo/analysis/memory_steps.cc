@@ -150,7 +150,7 @@ class Builder {
     }
   }
 
-  // Of updates in place, calls and branches.
+  // Adds the places of updates in place, calls and branches.
   void AddPlaces(const Instruction& op, std::vector<std::pair<int, int>>* places) const {
     const auto results = buffers().Of(op);
     if (HasTrait(op.opcode(), kInPlace)) {

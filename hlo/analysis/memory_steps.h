@@ -1,6 +1,6 @@
 // A computation as the steps that write arrays to memory.
 //
-// A compiler does not write every value: it fuses cheap producers into their consumers. Such values are made where they
+// A compiler does not write every value: it fuses cheap producers into their consumers. These values are computed where they
 // are read, as often as they are read, and hold no memory; their consumers read the arrays they are made of. Each other
 // instruction is a step, which reads buffers (buffers.h) and makes buffers.
 //

@@ -18,7 +18,7 @@ struct Ordered {
   std::vector<bool> reserved;  // See MemoryWalk.
 };
 
-// What is known of the computations so far, by index.
+// The peaks of the computations visited so far, by index.
 struct Peaks {
   std::vector<int64_t> bytes;
   std::vector<const Instruction*> at;

@@ -28,12 +28,13 @@ struct PeakMemory {
   std::vector<Value> live;  // Live at the peak, largest first; equal sizes in program order.
 };
 
-// Of the device; arrays in the host's memory (memory_spaces.h) do not count. Arrays are dense unless `size` is given.
+// The peak of the device's memory, without arrays in the host's memory (memory_spaces.h). Arrays are dense unless `size`
+// is given.
 PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size = nullptr);
-// The peak if a compiler fuses the program (memory_steps.h) and orders it for little memory (memory_order.h): what a
-// program needs that is not compiled yet. Parameters and results are as they are.
+// The peak that a program which is not compiled yet will have once a compiler has fused it (memory_steps.h) and ordered it
+// for little memory (memory_order.h). Parameters and results stay as they are.
 PeakMemory ComputeCompiledPeakMemory(const Module& module, const ArraySize* size = nullptr);
-// Of the host's memory.
+// The peak of the host's memory.
 PeakMemory ComputeHostPeakMemory(const Module& module);
 
 // By index of the entry's instructions. Without `kind` all buffers are of kind 0.

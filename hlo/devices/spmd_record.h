@@ -1,4 +1,4 @@
-// What a module records about its devices.
+// The fields in which a module records its devices.
 //
 // A partitioned module records its number of devices and how the global arguments and the result are sharded,
 // in the fields spmd_parameters_shardings, spmd_output_sharding and device_assignment of HloModuleProto.

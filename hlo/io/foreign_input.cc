@@ -16,7 +16,8 @@ namespace {
 constexpr absl::string_view kBytecode = "ML\xefR";
 constexpr size_t kHead = 1 << 16;  // Bytes at the start that are searched.
 
-// The path, or "IN" if the path cannot be written between '' inside "" of a shell command.
+// The path, or "IN" for standard input and for a path with characters that need escapes in '' inside "" of a
+// shell command.
 std::string PathText(absl::string_view path) {
   for (const char c : path) {
     if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && !absl::StrContains("_-+=.,:/@ ", c))

@@ -81,7 +81,7 @@ class Splitter {
     return inside;
   }
 
-  // Nothing but ones stands before the digit in its dimension.
+  // True if all digits before this one in its dimension have count 1.
   bool IsFirst(int digit) const {
     for (const int other : digits_of_[digits_[digit].dim]) {
       if (other == digit) return true;
@@ -134,7 +134,7 @@ std::vector<PlacedIndex> IndependentIndices(const std::vector<PlacedIndex>& indi
   std::vector<PlacedIndex> result;
   for (const PlacedIndex& index : indices) {
     PlacedIndex rest = Merged(index);
-    // What divides both the last digit and the whole index counts on its own.
+    // A common divisor of the last digit's count and the whole index's count is an independent index.
     std::vector<PlacedIndex> minor;
     while (rest.digits.size() > 1) {
       PlacedIndex::Digit& last = rest.digits.back();

@@ -1,9 +1,10 @@
 // Where the elements of an array lie in memory under the tiles of its layout.
 //
-// A tile of k sizes regroups the last k dimensions, in the order in memory: how many tiles, then what is in one. Where it does
-// not divide, the last tile is padded: f32[10,130]{1,0:T(8,128)} lies as f32[2,2,8,128] of 4096 places, 1300 of them used.
-// So the index of a dimension has digits. Of row i and column j here: i / 8 counts for 2048 places, i % 8 for 128,
-// j / 128 for 1024, j % 128 for 1; that i < 10 and j < 130 leaves places out.
+// A tile of k sizes regroups the last k dimensions, in memory order: first the numbers of tiles, then the positions in a
+// tile. If a tile size does not divide its dimension, the last tile is padded: f32[10,130]{1,0:T(8,128)} lies as
+// f32[2,2,8,128] in 4096 places, 1300 of them used. The index of a dimension therefore has digits, each with a stride in
+// places. In the example, row i has the digits i / 8 (stride 2048) and i % 8 (128); column j has j / 128 (1024) and
+// j % 128 (1). Places with i >= 10 or j >= 130 are padding.
 // Source: XLA, docs/tiled_layout.md.
 #ifndef TOROID_HLO_IR_TILED_PLACES_H_
 #define TOROID_HLO_IR_TILED_PLACES_H_
@@ -16,8 +17,8 @@
 
 namespace toroid {
 
-// The digits of an index, major to minor. Those after the first take all their values; the first as many as
-// `count` needs.
+// The digits of an index, major to minor. Every digit after the first takes all values below its count; the first takes
+// as many as `count` needs.
 struct PlacedIndex {
   struct Digit {
     int64_t stride, count;

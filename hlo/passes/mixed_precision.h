@@ -1,6 +1,6 @@
 // Rewrites ops of mixed precision with explicit converts.
 //
-// Compilers let the float types of an op's operands and of its result differ. Such an op computes in the
+// Compilers let the float types of an op's operands and of its result differ. An op of this kind computes in the
 // common type of its operands (CommonFloat of hlo/ops/constraint.h), a reduction in the type of its
 // computation, and rounds the result to its declared type.
 // Before: c = bf16[2] copy(f32[2] a)           After: t = f32[2] copy(a)

@@ -8,7 +8,7 @@
 #include "partitioner/reshard/halo_exchange.h"
 
 // Why every row is at most w = (s - 1)^2 rows from its final place after step 4: take row i of tile j after
-// step 3. Of the i rows before it in that tile, a_c come from tile c of step 1, where they were rows j, j +
+// step 3. i rows precede it in that tile; a_c of them come from tile c of step 1, where they were rows j, j +
 // s, ... So at least j + (a_c - 1) s + 1 and at most j + a_c s rows of tile c precede it; for the tile that
 // it comes from itself, exactly j + a_c s. Summed over the s tiles, its final place is in [s i + s j - (s -
 // 1)^2, s i + s j]. Step 4 puts it at s i + j, and 0 <= j < s.

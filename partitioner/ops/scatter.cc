@@ -127,7 +127,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
           b.MaskPadding(updates, d, updates_shape.dim(d), context.AxesOf(i, d), Neutral(b, reducer, updates));
     }
   }
-  // Indices into cut dimensions are counted from the shard's first row. Those into other shards are then out
+  // Indices into cut dimensions are counted from the shard's first row. Indices into other shards are then out
   // of bounds, and scatter drops them.
   for (int k = 0; k < static_cast<int>(numbers.scatter_dims_to_operand_dims().size()); ++k) {
     const int64_t d = numbers.scatter_dims_to_operand_dims()[k];

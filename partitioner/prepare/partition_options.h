@@ -28,7 +28,7 @@ inline std::vector<std::string> DefaultPasses() {
 inline std::vector<std::string> DefaultStrategies() {
   return {"even_cuts", "idle_axes", "neighbours", "frontier", "forms"};
 }
-// Those without a search: each op is decided alone.
+// The strategies without a search: each op is decided alone.
 inline std::vector<std::string> NoSearch() { return {"even_cuts"}; }
 
 struct PartitionOptions {

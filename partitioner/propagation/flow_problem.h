@@ -11,7 +11,7 @@
 
 namespace toroid {
 
-// What the caller knows about a tensor.
+// The caller's knowledge of a tensor.
 struct TensorState {
   absl::InlinedVector<Sharding, 2> places;  // As in TensorView.
   bool free = false;                        // As in TensorView.

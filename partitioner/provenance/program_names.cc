@@ -94,7 +94,7 @@ bool HoldsElementsOfOperand(Opcode opcode) {
   }
 }
 
-// The axes of the module's Shardy mesh over n devices. Of several meshes, the one with the most axes.
+// The axes of the module's Shardy mesh over n devices. If there are several, the mesh with the most axes counts.
 // `order`: the device order that the mesh must have; null: any.
 std::vector<std::pair<std::string, int64_t>> SdyAxes(const Module& module, int64_t n,
                                                      const DeviceOrder* order) {

@@ -70,7 +70,7 @@ class ProgramNames {
   std::vector<Axis> axes_;
   bool made_up_ = false;
   std::vector<std::string> outputs_;
-  // Of the Sharding calls that annotate an output: the output's name.
+  // By Sharding call that annotates an output: the output's name.
   absl::flat_hash_map<const Instruction*, std::string> names_;
   // By op that makes an output: the output's name.
   absl::flat_hash_map<const Instruction*, std::string> output_of_;

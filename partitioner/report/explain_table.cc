@@ -70,8 +70,8 @@ struct Row {
   int64_t group = 1;
   Executions executions;
   int64_t count = 0, operand_bytes = 0, sent_bytes = 0;  // Bytes of all executions.
-  double seconds = 0;                                    // Of all executions.
-  std::vector<std::string> names;                        // Of all rows merged into this one.
+  double seconds = 0;                                    // Sum over all executions.
+  std::vector<std::string> names;                        // Names of all rows merged into this one.
   Text text;
 };
 
@@ -222,7 +222,7 @@ struct Finding {
   std::string kind, name, detail, reason, source;
 };
 
-// Those that differ only by the numbers in their names are one line with their count.
+// Findings that differ only by the numbers in their names share one line, with their count.
 std::string FindingLines(const std::vector<Finding>& findings, const ExplainOptions& options) {
   using Key =
       std::tuple<std::vector<std::string>, std::string, std::string, std::string, std::string, size_t>;

@@ -20,7 +20,7 @@ struct CollectiveTotals {
 };
 
 struct MemoryBytes {
-  int64_t parameters = 0;  // Of the entry.
+  int64_t parameters = 0;  // Parameters of the entry.
   int64_t outputs = 0;
   int64_t peak = 0;  // hlo/analysis/peak_memory.h
 };
@@ -28,7 +28,7 @@ struct MemoryBytes {
 struct ProgramStatistics {
   std::map<std::string, CollectiveTotals> collectives;  // By opcode.
   int64_t flops = 0;                                    // Matrix flops (hlo/analysis/work.h).
-  MemoryBytes device, host;                             // Of the device's and of the host's memory.
+  MemoryBytes device, host;                             // In the device's and in the host's memory.
   HostTraffic host_traffic;                             // Between the two memories, in one run.
 };
 
@@ -38,7 +38,7 @@ ProgramStatistics ComputeStatistics(const Module& module);
 
 // The work of one device in a whole run: every instruction counts with the trips of its loops.
 struct WholeRun {
-  double flops = 0;  // Of contractions.
+  double flops = 0;  // Contractions only.
   double sent_bytes = 0;
   double made_bytes = 0;  // The sizes of all results that ops write.
   double collectives = 0;
@@ -61,8 +61,8 @@ struct CollectiveRecord {
   int array = 0;              // The array's number in a merged collective.
   double share = 1;           // The array's fraction of the collective's bytes.
   int64_t group_size = 1;     // 0 if unknown: sent_bytes is then that of a group of one device.
-  int64_t operand_bytes = 0;  // Of one execution.
-  int64_t sent_bytes = 0;     // Of one execution.
+  int64_t operand_bytes = 0;  // In one execution.
+  int64_t sent_bytes = 0;     // In one execution.
   Executions executions;
   // "NAME: STEP", if this partitioner made the collective; otherwise the name from its op_name, or its own
   // name.

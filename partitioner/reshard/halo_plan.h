@@ -62,7 +62,7 @@ struct HaloStep {
     std::vector<Hop> hops;  // By ascending distance; empty if no window contains existing rows.
   };
 
-  int64_t rows = 0;    // Of the dimension, up to the last row that a window needs.
+  int64_t rows = 0;    // Rows of the dimension, up to the last row that a window needs.
   int64_t tile = 0;    // Rows of a source tile.
   int64_t places = 1;  // Tiles of the wanted cut.
   int64_t share = 1;   // Places that hold the same source tile.

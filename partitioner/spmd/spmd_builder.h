@@ -46,7 +46,7 @@ struct SpmdModule {
   Module* module = nullptr;
   const Mesh* mesh = nullptr;
   const CostModel* cost = &DefaultCostModel();
-  std::shared_ptr<BuilderState> builders;  // Of `module`; made with the first builder.
+  std::shared_ptr<BuilderState> builders;  // Shared by builders of `module`; made with the first one.
   // kInternal if an instruction that was added to the program is invalid.
   absl::Status status() const {
     if (builders == nullptr || builders->status.ok()) return absl::OkStatus();
@@ -173,7 +173,7 @@ class SpmdBuilder : public InstructionBuilder {
   int Cause();
 
   SpmdModule* shared_;
-  const Instruction* source_ = nullptr;  // Of the global program.
+  const Instruction* source_ = nullptr;  // An instruction of the global program.
   std::string step_;
   std::string name_;
   int cause_ = 0;  // The cause of name_ or source_, and step_; 0 until a collective needs it.

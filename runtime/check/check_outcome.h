@@ -1,4 +1,4 @@
-// What `hlo-run --check` found, and how it says so.
+// The outcome of `hlo-run --check`, and the text that reports it.
 #ifndef TOROID_RUNTIME_CHECK_CHECK_OUTCOME_H_
 #define TOROID_RUNTIME_CHECK_CHECK_OUTCOME_H_
 
@@ -15,9 +15,9 @@
 
 namespace toroid {
 
-// The partitioned program may round this many times as much as the unpartitioned one, and the compiler of a recorded
-// result likewise: in programs that do not jump (promote.h), and in those that do. Where a program jumps, as the routing
-// of a mixture of experts does, a rounding may send a token elsewhere.
+// The error of the partitioned program, and of a recorded result, may be this many times that of the unpartitioned
+// program: kRoundingFactor in programs without discontinuous ops (promote.h), kJumpingFactor in programs with them. In the
+// routing of a mixture of experts, for example, a rounding may send a token to another expert.
 inline constexpr double kRoundingFactor = 4;
 inline constexpr double kJumpingFactor = 16;
 // Two runs without rounding (promote.h) agree to this share of an output's largest element.
@@ -34,16 +34,16 @@ absl::string_view VerdictText(Verdict verdict);
 // The partitioned program against the unpartitioned one, both without rounding.
 struct Proof {
   bool equal = true;
-  double max_rel_error = 0;  // The largest over the outputs, of those that are not zero but for rounding.
-  int64_t rounding_ops = 0;  // Instructions of the partitioned program that round all the same (promote.h).
+  double max_rel_error = 0;  // The largest over the outputs, without those that are zero except for rounding.
+  int64_t rounding_ops = 0;  // Instructions of the partitioned program that still round (promote.h).
 };
 
-// How far results are from that of a run without rounding: the largest over the outputs of 16 elements and more.
+// Errors relative to a run without rounding, each the largest over the outputs of at least 16 elements.
 struct Rounding {
   RelativeErrors run;
   std::optional<RelativeErrors> reference, recorded;
-  // Times as far from the exact result as the reference run (the run itself where there is none): the largest over the
-  // outputs. More than `allowed` is a difference.
+  // The error divided by that of the reference run (of the run itself if there is no reference), the largest over the
+  // outputs. More than `allowed` counts as a difference.
   double run_factor = 0, recorded_factor = 0;
   double allowed = kRoundingFactor;
 };
@@ -64,7 +64,7 @@ struct CheckOutcome {
   std::string
       difference;   // The first one, such as "output 2 differs from the unpartitioned run at [0,1]: ..".
   int outputs = 0;  // Array leaves of the result.
-  double max_abs_error = 0, max_rel_error = 0;  // Of the runs in the declared types.
+  double max_abs_error = 0, max_rel_error = 0;  // Between the runs in the declared types.
   std::vector<double> nonfinite;                // By output, the share of its elements: 0 to 1.
   bool devices_round = false;                   // Devices that hold the same part differ by rounding.
   int64_t num_partitions = 1;
@@ -77,7 +77,7 @@ struct CheckOutcome {
   bool equal() const { return verdict != Verdict::kDiffers; }
 };
 
-// The line of JSON (docs/commands.md). `for_reading`: of `nonfinite` only outputs that have some.
+// The line of JSON (docs/commands.md). `for_reading`: `nonfinite` lists only outputs that have such elements.
 nlohmann::ordered_json ToJson(const CheckOutcome& outcome, bool for_reading);
 
 // "proven equal, rounding aside: 776 outputs of 8 devices, largest relative error 1.2e-06, 3.1e-16 without rounding".

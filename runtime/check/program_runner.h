@@ -47,13 +47,14 @@ class ProgramRunner {
   // `arguments` must outlive the runner.
   ProgramRunner(const std::vector<Literal>& arguments, std::shared_ptr<const Infeed> infeed, Options options);
 
-  // A module on one device, or the program of a partition on all of them with the result, of global shape
-  // `result` (null: what the shards make), put together. `what` names the run where progress is shown.
+  // Runs a module on one device, or the program of a partition on all devices. In the second case the shards of
+  // the result are assembled to the global shape `result` (null: the shape that the shards add up to). `what`
+  // names the run where progress is shown.
   absl::StatusOr<ProgramRun> Run(const Module& module, const Shape* result, absl::string_view what);
   // The same without rounding (promote.h). Devices that hold the same part must agree within kProofTolerance.
   absl::StatusOr<ProgramRun> RunPromoted(const Module& module, const Shape* result, absl::string_view what);
 
-  // What the last run fed out.
+  // The data that the outfeeds of the last run wrote.
   const Outfeed& outfeed() const { return outfeed_; }
 
  private:

@@ -164,8 +164,8 @@ class Checker {
     outcome_.proof = proof;
   }
 
-  // Such as the gradient of a bias before a norm: the sum of values that cancel. What is left is not a share of the
-  // output's largest element but of the addends'.
+  // True for an output such as the gradient of a bias before a norm: a sum of values that cancel. Its rounding error is
+  // relative to the largest addend, not to the output's largest element.
   bool IsZeroButForRounding(size_t i, const Literal& ours, const Literal& theirs, const Literal& plain) {
     if (!IsFloat(types_[i]) && !IsComplex(types_[i])) return false;
     const double exact = std::max(LargestOf(ours), LargestOf(theirs));
@@ -298,11 +298,11 @@ class Checker {
   std::vector<PrimitiveType> types_;  // By output.
   std::optional<ProgramRun> reference_;
   std::optional<Comparison> plain_, from_recorded_;
-  std::optional<ProgramRun> exact_program_;     // Without rounding, as the next one.
-  std::optional<Literal> exact_;                // Of the reference, or of the program where there is none.
+  std::optional<ProgramRun> exact_program_;     // Run without rounding, like exact_.
+  std::optional<Literal> exact_;                // Result of the reference; of the program if there is none.
   std::vector<bool> proven_, vanishes_;         // By output.
   std::map<double, RelativeErrors> yardstick_;  // By tolerance.
-  std::vector<RelativeErrors> own_error_;       // Of the run that is the yardstick, by output.
+  std::vector<RelativeErrors> own_error_;       // Errors of the run that is the yardstick, by output.
   CheckOutcome outcome_;
 };
 

@@ -16,7 +16,7 @@ struct RunCheck {
   const Module* program = nullptr;    // The program that ran.
   const Module* reference = nullptr;  // The unpartitioned module, if there is one.
   const Literal* recorded = nullptr;  // The result recorded with the arguments, if there is one.
-  const Shape* global = nullptr;      // Of the result; null: what the shards make.
+  const Shape* global = nullptr;      // Global shape of the result; null: that of the joined shards.
   std::vector<double> tolerances;     // For each array leaf, or one for all.
   bool tolerance_is_given = false;    // By --tolerance: it alone decides.
   bool promote = false;               // Asks for the list of outputs.
@@ -28,12 +28,12 @@ struct RunCheck {
 //
 // With a reference: both programs run in the declared types and, if these are narrower than f64, once more without
 // rounding (promote.h). Without rounding they must agree to kProofTolerance; that is the proof. An output that is zero
-// but for rounding in all of these runs agrees, too. In the declared types the partitioned run must be within the
+// except for rounding in all of these runs agrees, too. In the declared types the partitioned run must be within the
 // tolerances of the exact result, or at most kRoundingFactor (kJumpingFactor) times as far from it as the unpartitioned
 // run is in the worst output of that tolerance.
-// With a recorded result: it must be within the tolerances of the run, or not farther from the exact result than that,
-// whichever way its compiler rounds.
-// A tolerance that is given replaces both rules. Without memory for the runs without rounding the tolerances decide.
+// With a recorded result: it must be within the tolerances of the run, or as close to the exact result as the rule above
+// asks of the partitioned run, because its compiler may round in other places.
+// --tolerance replaces both rules. If the runs without rounding do not fit into memory, the tolerances decide.
 // Errors: those of the runs.
 absl::StatusOr<CheckOutcome> CheckRun(const RunCheck& check, const ProgramRun& run, ProgramRunner& runner);
 

@@ -68,7 +68,7 @@ bool SameLoop(const StridedLoop& a, const StridedLoop& b) {
   return true;
 }
 
-// The packing and unpacking forms of a loop, made anew when the loop changes.
+// The packing and unpacking forms of a loop, rebuilt when the loop changes.
 class Packings {
  public:
   const StridedLoop& Get(const StridedLoop& loop, bool pack) {

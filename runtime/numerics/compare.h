@@ -43,13 +43,13 @@ Comparison Compare(const Literal& actual, const Literal& expected,
 // same.
 Comparison Compare(const Literal& actual, const Literal& expected, absl::Span<const double> tolerances);
 
-// Whether two values have the same bits, run-time sizes included, but for those of NaN: the sign of inf - inf is open (IEEE
-// 754, 6.3), and vector units make another one than the scalar loop behind them.
+// True if two values have the same bits, including run-time sizes. Any NaN equals any other, because IEEE 754 (6.3) leaves
+// the sign of inf - inf open, and vector units and the scalar loop for the remainder give it different signs.
 bool SameBits(const Literal& a, const Literal& b);
-// The first element, in row-major order, in which two arrays of one shape differ in that sense, run-time sizes aside.
+// The first element, in row-major order, in which two arrays of one shape differ by the same rule, ignoring run-time sizes.
 std::optional<int64_t> FirstOtherElement(const Literal& a, const Literal& b);
 
-// Of each array leaf, in pre-order, the share of its elements that are NaN or infinite: 0 to 1.
+// For each array leaf, in pre-order, the share of its elements that are NaN or infinite: 0 to 1.
 std::vector<double> NonfiniteShares(const Literal& literal);
 
 }  // namespace toroid

@@ -16,8 +16,8 @@
 namespace toroid {
 
 struct ErrorNorms {
-  double rms = 0, max = 0;              // Of value - exact.
-  double exact_rms = 0, exact_max = 0;  // Of the finite elements of the exact result.
+  double rms = 0, max = 0;              // Norms of value - exact.
+  double exact_rms = 0, exact_max = 0;  // Norms of the exact result's finite elements.
   int64_t elements = 0;
 };
 
@@ -30,8 +30,8 @@ struct RelativeErrors {
 };
 RelativeErrors Relative(const ErrorNorms& errors);
 
-// How many times `errors` is the yardstick, in the norm where that is more. A yardstick below `floor` counts as `floor`.
-// 0 where there is no error.
+// `errors` divided by `yardstick`: the larger of the ratios of the two norms. A yardstick below `floor` counts as `floor`.
+// 0 if there is no error.
 double TimesAsFar(const RelativeErrors& errors, const RelativeErrors& yardstick, double floor);
 
 }  // namespace toroid

@@ -33,8 +33,8 @@ TEST(TrainingModelTest, StepsAreAsFastAsPublished) {
                                            .layers = paper.layers,
                                            .tokens_per_core = paper.experts == 128 ? 4096 : 2048,
                                            .remat = PublishedRemat(paper.layers)}));
-    // An exception: the published step of 12 layers on 2,048 cores takes longer than a third of that of 36 layers. What it
-    // has beside its layers, several times our embeddings and loss, the paper does not say.
+    // An exception: the published step of 12 layers on 2,048 cores takes longer than a third of that of 36 layers. The paper
+    // does not say what this step does besides its layers; it takes several times as long as our embeddings and loss.
     const bool is_exception = paper.experts == 2048 && paper.layers == 12;
     EXPECT_NEAR(StepsPerSecond(step) / paper.steps_per_second, 1, is_exception ? 0.30 : kTenPercent);
   }

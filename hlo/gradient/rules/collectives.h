@@ -1,5 +1,5 @@
-// Gradients of collectives, and of the boundaries of manual regions, in which the program is that of one
-// device.
+// Gradients of collectives, and of the boundaries of manual regions. In a manual region the program is written
+// for one device.
 //
 // The scalar depends on the value of each device, and a device's cotangent is that of its own copy.
 // Transposes:

@@ -375,7 +375,7 @@ condition {
 }
 
 TEST(CompiledPeakMemoryTest, NothingRunsBeforeTheBarrierItStandsBehind) {
-  // What is sorted for c could be made at once, if it did not wait for b; two arrays would then lie beside each other.
+  // Without the barrier n and c would not wait for a, and at most two arrays would be alive at a time.
   EXPECT_EQ(
       CompiledArrays(
           "x = f32[1000] parameter(0) a = f32[1000] sort(x), dimensions={0}, to_apply=less "

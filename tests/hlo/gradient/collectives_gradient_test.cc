@@ -143,7 +143,7 @@ TEST(CollectivesGradientTest, ALoopOfPermutesHasTheGradientOfTheProduct) {
   Computation* entry = module.entry();
   InstructionBuilder b(entry);
   const Value product = b.Flatten(entry->root())[0];
-  // Of sum(product * product) / 2, the derivative by x is product * w', by w x' * product.
+  // The loss is sum(product * product) / 2; its derivative by x is product * w', by w it is x' * product.
   b.Finish(b.MultiplyNumber(b.Sum(b.Multiply(product, product), {0, 1}), 0.5));
   ASSERT_OK(b.status());
   ASSERT_OK_AND_ASSIGN(const auto gradient, GradientModule(module, {0, 1}, GradientOptions()));

@@ -150,7 +150,7 @@ TEST(MemoryFitTest, ALimitThatCannotBeMetSaysTheLeast) {
 }
 
 TEST(MemoryFitTest, CostsDecideWhatComesBackFirst) {
-  // Of two equally large values, the one that takes longer to compute is kept.
+  // Two values have one size; the one that takes longer to compute is kept.
   for (const Opcode dear : {Opcode::kSin, Opcode::kCos}) {
     Builder b("two");
     const Value x = b.Parameter(Shape(xla::F32, {1000}), "x");

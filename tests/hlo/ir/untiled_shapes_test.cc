@@ -99,7 +99,7 @@ TEST(UntiledShapesTest, PaddingThatIsReadIsAnErrorWhereItRuns) {
 // Places by the definition of tiles, one element at a time.
 struct ByDefinition {
   std::vector<int64_t> sizes;                 // In memory, major to minor.
-  std::vector<std::vector<int64_t>> indices;  // Of each element in row-major order.
+  std::vector<std::vector<int64_t>> indices;  // One per element, in row-major order.
 
   explicit ByDefinition(const Shape& shape) {
     const Dims minor_to_major = shape.MinorToMajor();

@@ -60,7 +60,7 @@ TEST(LateReversalsPassTest, OthersMayBeReversedToo) {
   e = s32[4,6] multiply(d, i)
   ROOT f = s32[4,6] reverse(e), dimensions={0,1}
 )",
-        2);  // That of the iota, and that of dimension 0 of the result.
+        2);  // A reversal of the iota, and one of dimension 0 of the result.
   // One operand is not reversed: the reversal of the other stays where it is.
   After(R"(
   x = s32[4,6] parameter(0)

@@ -137,8 +137,8 @@ TEST(PlanHaloTest, HopsBringEveryRowOfEveryWindow) {
   }
 }
 
-// f32[5] over {x, y} = 2 x 2 has tiles [0,2) [2,4) [4,5) []; over {x} it has [0,3) [3,5), which are no unions
-// of those.
+// f32[5] over {x, y} = 2 x 2 has tiles [0,2) [2,4) [4,5) []; over {x} it has [0,3) [3,5), which are not unions
+// of these tiles.
 TEST(RealignWindowsTest, CutsThatDoNotNestBecomeWindowsOfTheNewTiles) {
   const Mesh mesh(4, {}, DeviceOrder(4));
   const TileWindows halves = RealignWindows(5, 2);

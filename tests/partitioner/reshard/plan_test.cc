@@ -65,8 +65,8 @@ class Dear : public CostModel {
   const double times_;
 };
 
-// A transposed 4 x 2 mesh: an axis of the four moves to the other dimension, then a permute reorders the
-// tiles.
+// From 2 x 4 to 4 x 2 tiles: an all-to-all moves one axis from the second dimension to the first, then a
+// permute reorders the tiles.
 TEST_F(PlanTest, TurningAMeshThatIsNotSquareGathersNothing) {
   const ReshardPlan& turned = Plan({64, 64}, Dimensions({{2}, {0, 1}}), Dimensions({{0, 1}, {2}}));
   EXPECT_THAT(Kinds(turned), ElementsAre(MoveKind::kAllToAll, MoveKind::kPermute));

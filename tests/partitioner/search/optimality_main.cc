@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   app.add_option("--states", max_states, "Leave out programs with more states than these");
   app.add_option("--print", print, "Print programs that send more than this times the fewest bytes");
   CLI11_PARSE(app, argc, argv);
-  std::vector<double> ratios;  // Of programs whose optimum sends anything.
+  std::vector<double> ratios;  // Sent bytes over the optimum's, for programs whose optimum sends anything.
   uint64_t best = 0, could_send_nothing = 0;
   for (uint64_t seed = from; seed < from + count; ++seed) {
     const toroid::SmallProgram program = toroid::MakeSmallProgram(seed);

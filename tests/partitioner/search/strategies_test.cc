@@ -41,7 +41,7 @@ TEST(StrategiesTest, AListNamesStrategiesAndTheirBudgets) {
 
 class ProposalsTest : public ::testing::Test {
  protected:
-  // What a strategy proposes for the first plan of a program over `n` devices.
+  // The plans that a strategy proposes, given the first plan of a program over `n` devices.
   std::vector<PricedPlan> ProposedBy(absl::string_view name, const std::string& text, int64_t n) {
     PartitionOptions options;
     options.num_partitions = n;

@@ -31,7 +31,7 @@ TEST(NarrowestFloatTest, LoopsBranchesAndCallsAreFollowed) {
       "n = s32[] parameter(0) x = f32[] parameter(1) y = f32[] parameter(2) "
       "t = (s32[], f32[], f32[]) tuple(n, x, y) w = (s32[], f32[], f32[]) while(t), condition=go, body=swap "
       "a = f32[] get-tuple-element(w), index=1 ROOT r = (s32[], f32[]) tuple(n, a)",
-      // What is rounded in element 2 comes to element 1 in the next trip.
+      // The body rounds x into element 2, and the next trip moves it to element 1.
       "swap { s = (s32[], f32[], f32[]) parameter(0) i = s32[] get-tuple-element(s), index=0 "
       "x = f32[] get-tuple-element(s), index=1 y = f32[] get-tuple-element(s), index=2 "
       "h = f16[] convert(x) k = f32[] convert(h) ROOT t = (s32[], f32[], f32[]) tuple(i, y, k) }\n"

@@ -15,7 +15,7 @@
 namespace toroid {
 namespace {
 
-// Of the root of the lowered program.
+// The time of the root of the lowered program.
 GroupTime TimeOfRoot(absl::string_view text) {
   auto module = ParseModule(text);
   EXPECT_OK(module.status());
@@ -25,7 +25,7 @@ GroupTime TimeOfRoot(absl::string_view text) {
   return model.TimeOf(*(*lowered)->entry()->root());
 }
 
-// Of all instructions of the lowered program for which `counts`, in microseconds.
+// Microseconds of all instructions of the lowered program for which `counts` returns true.
 double TimeOf(absl::string_view text, bool (*counts)(const Instruction&)) {
   auto module = ParseModule(text);
   EXPECT_OK(module.status());
@@ -293,7 +293,7 @@ TEST(ChipModelTest, SinesInGroupsAreBoundByTheVectorUnitAndTinyGroupsByLatency) 
     ENTRY main { a = f32[4096,1024] parameter(0) ROOT c = f32[4096,1024] fusion(a), kind=kLoop, calls=f })")
           .bound,
       Bound::kVector);
-  // Of one alone compilers count what it reads and writes.
+  // For a sine alone, the compiler counts only the bytes that it reads and writes.
   EXPECT_EQ(
       TimeOfRoot("ENTRY main { a = f32[4096,1024] parameter(0) ROOT c = f32[4096,1024] sine(a) }").bound,
       Bound::kMemory);
@@ -505,12 +505,12 @@ TEST(ChipModelTest, WhatSlidesIsCutByPositions) {
   EXPECT_THAT(time, IsWithin(kTwoPercent, 64 * 64 * (4 * 4 * 128 / 2 / 4) * 1.03 / 940));
 }
 
-// As it runs, beside a reversal of 86.7 us: as Google's compiler estimates it.
+// The convolution alone, without the reversal of 86.7 us. Expected: the estimate of Google's compiler.
 TEST(ChipModelTest, AKernelsGradientSlidesOverWhatIsReversed) {
   EXPECT_THAT(ConvolutionTime(kKernelGradient), IsWithin(kFivePercent, 42.9));
 }
 
-// Of two images, which are its features: they fill tiles. As Google's compiler estimates it.
+// The gradient contracts over 2 images, which fill tiles. Expected: the estimate of Google's compiler.
 TEST(ChipModelTest, AKernelsGradientOfFewImagesFillsTiles) {
   EXPECT_THAT(
       ConvolutionTime(R"(ENTRY main { x = bf16[2,65,65,256] parameter(0) g = bf16[2,65,65,256] parameter(1)

@@ -48,7 +48,7 @@ TEST(ConvolutionTimeTest, PartsOfImagesReachIntoTheirNeighbours) {
   EXPECT_THAT(TimeOf(Same("f32", 32, 56, 64, 64, 3)), IsWithin(kTwoPercent, 656.5));
   EXPECT_THAT(TimeOf(Same("f32", 8, 56, 64, 64, 3)), IsWithin(kTwoPercent, 148.1));
   EXPECT_THAT(TimeOf(Same("bf16", 32, 56, 64, 64, 3)), IsWithin(kTwoPercent, 580.0));
-  // Of a window of 3 x 3 over 56 x 56 in 32 parts of 7 x 14 rows 9 x 16 are loaded, columns by eights.
+  // A window of 3 x 3 over 56 x 56 in 32 parts of 7 x 14: each part loads 9 rows and 16 columns.
   SlidingWindow places;
   places.rows = places.columns = 56;
   places.row_reach = places.column_reach = 3;
@@ -183,7 +183,7 @@ TEST(ConvolutionTimeTest, RowsArePassedOverByAWindowForEachRow) {
   };
   EXPECT_THAT(time(16, 56, 256, 128), IsWithin(kFivePercent, 89.5));
   EXPECT_THAT(time(8, 56, 128, 256), IsWithin(kTwentyPercent, 44.4));
-  // Of few and small images all rows are read.
+  // If the images are few and small, all their rows are read.
   EXPECT_THAT(time(2, 56, 64, 128), IsWithin(kTwoPercent, 20.6));
   EXPECT_THAT(time(8, 14, 256, 512), IsWithin(kTenPercent, 9.2));
 }

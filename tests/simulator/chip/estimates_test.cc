@@ -36,13 +36,12 @@ TEST(EstimatesTest, OneCoreProgramsAreWithinTwoPercentInTheMedianAndTenInTheNine
 struct SetBounds {
   const char* folder;
   size_t programs;
-  double median, ninetieth;  // Of the absolute error.
+  double median, ninetieth;  // Of the absolute value of the error.
   int beyond;                // Programs that are off by more than 20 %.
 };
 
-// No program is off by more than this,
+// No program has a larger error than this, except kExceptions.
 constexpr double kHalf = 0.50;
-// but for these.
 struct Exception {
   const char* folder;
   const char* program;

@@ -93,8 +93,8 @@ TEST(RunningFoldTest, AsManyTokensAsExpertsAreStillSpreadOverLanes) {
 }
 
 TEST(RunningFoldTest, WideRowsTakeTheirShareOfWindows) {
-  // 999,983 lanes' tiles are a prime number: no share is even but single tiles. Of each the window begins, 255 rows take 8 cycles for the
-  // mask and 8 for the vector, and 128 registers are loaded and stored.
+  // A row has 999,983 tiles, a prime number, so every window has one tile. A window takes 552 cycles to begin, 8 for the mask
+  // and 8 for the vector in each of 255 rows, and 2 to load and store each of 128 registers.
   EXPECT_THAT(MaskCycles(1024, 999983 * 128, false),
               IsWithin(kTwoPercent, 999983 * (552 + 255 * 16 + 128 * 2.0)));
 }

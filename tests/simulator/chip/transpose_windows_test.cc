@@ -50,7 +50,7 @@ TEST(TransposeWindowsTest, RowsThatStandAloneHaveATileEach) {
   // f32[96,128,1]: each of 96 rows of 128 is written as a tile.
   const double alone = CyclesOfTransposeWindows({{96, 128}, {0, 1}, {1, 0}, true}, core);
   EXPECT_GT(alone, CyclesOfTransposeWindows({{96, 128}, {0, 1}, {1, 0}}, core));
-  // An exception: 1,556 cycles, 17,109 in the compiler. What it does for a row that takes 178 cycles is not known.
+  // An exception: 1,556 cycles, 17,109 in the compiler. It is not known why a row takes the compiler 178 cycles.
   EXPECT_THAT(alone, IsWithin(0.91, 17109));
 }
 

@@ -205,7 +205,7 @@ TEST(CollectiveSimulatorTest, TwoCoresOfAChipUseNoLink) {
   EXPECT_EQ(e.busiest_link, -1);
 }
 
-// What every core of a slice sends, core by core and link by link.
+// Microseconds of an exchange in which the traffic of every core is added core by core and link by link.
 double UnfoldedMicroseconds(const Topology& topology, const DeviceGroups& groups, Bytes bytes) {
   Traffic traffic(topology);
   Router router(topology);

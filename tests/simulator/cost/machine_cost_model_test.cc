@@ -1,5 +1,5 @@
 // BUILD: size = "small"
-// What a machine's times make of the partitioner's choices.
+// The partitioner's choices if it compares times on a machine.
 #include "simulator/cost/machine_cost_model.h"
 
 #include "gmock/gmock.h"
@@ -102,7 +102,7 @@ struct Outcome {
   size_t collectives = 0;
 };
 
-// Of a product of 16 x 16 x 16 whose x and y are cut along columns, on 8 cores, w as it says.
+// Partitions a product of 16 x 16 x 16 over 8 cores: x and y are cut along columns, and `w` is the sharding of w.
 Outcome SmallProduct(const std::string& w, const CostModel& cost, const Machine& machine) {
   const std::unique_ptr<Module> module = Parsed(R"(ENTRY main {
   x = f32[16,16] parameter(0), sharding={devices=[1,8]<=[8]}
@@ -160,7 +160,7 @@ ENTRY main {
 }
 
 TEST(PredictTimesTest, CollectivesWithoutNamesHaveTheirTimes) {
-  // What the partitioner makes has no names; four sums, which are combined.
+  // Instructions that the partitioner makes have no names. Here they are four sums, which are merged.
   const std::unique_ptr<Module> module = Parsed(R"(add { a = f32[] parameter(0)
  b = f32[] parameter(1)
  ROOT s = f32[] add(a, b) }

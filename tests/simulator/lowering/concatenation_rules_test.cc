@@ -1,4 +1,4 @@
-// What is put together from several arrays, for products and by itself: the groups of small programs and the microseconds that Google's
+// Concatenations of several arrays, for products and alone: the groups of small programs, and the microseconds that Google's
 // compiler for TPU v3 estimates for them.
 #include <string>
 

@@ -1,4 +1,4 @@
-// What stands around convolutions: zeros, pieces, copies, what is made for them.
+// Ops around convolutions: zeros, pieces, copies, and arrays that are computed for them.
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,4 +1,4 @@
-// What runs as soon as it can, and what waits.
+// Ops that the pass moves to just behind their operands, and ops that stay.
 #include "simulator/lowering/early_uses_pass.h"
 
 #include <string>

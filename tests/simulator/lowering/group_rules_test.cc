@@ -1,4 +1,5 @@
-// What runs together, is made anew, is read from where it is: rules found on programs of strangers, each on a small program.
+// Ops that are fused, values that are computed again, arrays that are read in place: rules found on real programs, each shown
+// on a small one.
 #include <cstdio>
 #include <string>
 
@@ -573,7 +574,7 @@ TEST(GroupRulesTest, AMaskIsReducedWithTheGroupThatWritesItEvenIfTheSumIsRounded
 }
 
 TEST(GroupRulesTest, ResultsOfAllTheSameArgumentsAreOneGroup) {
-  // What both are made from is long to read, but neither waits for the other.
+  // The operands that both results share take long to read, but neither result waits for the other.
   const char* program =
       R"( a = f32[64,256] parameter(0) b = f32[64,256] parameter(1) c = f32[64,256] parameter(2) d = f32[64,256] parameter(3)
     x = f32[64,256] add(a, b)
@@ -622,7 +623,7 @@ TEST(GroupRulesTest, BothHalvesMadeFromHalvesAreWrittenToTheirPlaces) {
       ROOT c = f32[64,512] concatenate(s, d), dimensions={1} )";
   ExpectSameValues(program);
   EXPECT_EQ(Groups(program).size(), 1u);
-  // Of pieces of several arrays that are put together none has its place.
+  // The operands are two whole arrays instead of halves of one: the results are not written to their places.
   EXPECT_EQ(Groups(R"( x = f32[64,256] parameter(0) y = f32[64,256] parameter(1)
     s = f32[64,256] add(x, y)
     d = f32[64,256] subtract(x, y)

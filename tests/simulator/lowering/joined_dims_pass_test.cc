@@ -1,4 +1,4 @@
-// What is computed on pieces of lanes is the same on whole ones, and cuts sums instead of arrays.
+// Ops on pieces of the lanes compute the same values on whole lanes; then sums are cut into pieces instead of arrays.
 #include "simulator/lowering/joined_dims_pass.h"
 
 #include <array>
@@ -97,7 +97,7 @@ TEST(JoinedDimsTest, PiecesOfWholeTilesThatArePutTogetherAgainAreWorkedOnTogethe
     ROOT r = f32[64,512] reshape(m) )";
   ExpectSameValues(program);
   EXPECT_EQ(Groups(program).size(), 3u);  // s as rows; what it is spread to; the product.
-  // What stays in pieces is cut.
+  // A result in pieces is computed in pieces.
   const char* cut = R"( x = f32[64,512] parameter(0)
     s = f32[64,4] parameter(1)
     y = f32[64,4,128] reshape(x)

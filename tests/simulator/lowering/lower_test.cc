@@ -264,7 +264,7 @@ TEST(LowerTest, WhatWasRoundedToBf16BeforeIsNotRoundedAgain) {
       Lowered(*Parsed(R"( x = f32[256,256] parameter(0) w = f32[256,256] parameter(1)
     e = f32[256,256] exponential(x) b = bf16[256,256] convert(e) y = f32[256,256] convert(b)
     ROOT d = f32[256,256] dot(y, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} )"));
-  // What the dot reads is what is written, or made from what is: no f32 in between.
+  // The dot reads the bf16 array that is written, or values computed from it: no convert from bf16 is left.
   int converts = 0;
   for (const auto& computation : lowered->computations()) {
     for (const auto& op : computation->instructions()) {

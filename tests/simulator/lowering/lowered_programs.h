@@ -57,7 +57,7 @@ inline std::vector<std::string> Groups(absl::string_view entry) {
   return groups;
 }
 
-// Of all steps, as Google's compiler counts.
+// The sum over all steps, at the rates of Google's compiler.
 inline double MicrosecondsOf(const Module& lowered) {
   ChipModel model(TpuV3Core());
   double microseconds = 0;

@@ -78,7 +78,7 @@ TEST(MergedGroupsRulesTest, SumsOverWhatWasFlattenedAreSumsOverAllItsDimensions)
   EXPECT_THAT(ResultsOfFusions(kImages), ElementsAre(1));
   ExpectSameValues(kVectors);
   ExpectSameValues(kImages);
-  // Of groups of features some are left that no dimension of the image is.
+  // The result keeps the dimension of feature groups, which the image before the reshape does not have.
   ExpectSameValues(R"( x = f32[4,8,6] parameter(0)
     zero = f32[] constant(0)
     a = f32[4,8,2,3] reshape(x)

@@ -66,7 +66,7 @@ TEST(PackedPredicatesPassTest, RowsAndWhatNoWordHoldsStayAsTheyAre) {
   EXPECT_THAT(LoweredText(Relu("32", 2, 128, 256)), Not(HasSubstr("shift-left")));
 }
 
-// What is needed with the product alone, or waits for a sum of it, is not kept.
+// A predicate is not packed if only the product's group needs it, or if it is computed from a sum of the product.
 TEST(PackedPredicatesPassTest, OnlyWhatIsNeededLaterIsPacked) {
   const std::string head =
       R"( x = f32[8,16,128] parameter(0) w = f32[128,256] parameter(1) zero = f32[] constant(0)

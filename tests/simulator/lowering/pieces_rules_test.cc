@@ -1,4 +1,4 @@
-// What is cut from arrays: layers, columns, single rows, and what is made of them. Each rule on a small program.
+// Pieces that are cut from arrays (layers, columns, single rows), and ops on them: each rule on a small program.
 #include <string>
 #include <vector>
 
@@ -93,7 +93,7 @@ TEST(PiecesRulesTest, APieceOfWhatIsMadeForNothingElseIsMadeOfPieces) {
   for (const bool others : {false, true}) ExpectSameValues(program(24, others));
   const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(1024, false)));
   ChipModel model(TpuV3Core());
-  // Of x, of the vector and of the result rows of a tile.
+  // The 8 rows of a tile each from x, from the vector and from the result.
   EXPECT_EQ(model.TimeOf(*lowered->entry()->root()).bytes, 3 * 8 * 4.0 * 1024);
 }
 

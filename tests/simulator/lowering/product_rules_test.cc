@@ -1,5 +1,6 @@
-// What runs with products, how their results lie and what is written for them: rules of fusion_pass.h and layout_pass.h, each as the groups
-// of a small program and the microseconds that Google's compiler for TPU v3 estimates for it.
+// Ops that are fused with products, the layouts of the results, and the arrays that are written for products: rules of
+// fusion_pass.h and layout_pass.h. A test gives the groups of a small program, and the microseconds that Google's compiler for
+// TPU v3 estimates for it.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -88,8 +89,8 @@ TEST(ProductRulesTest, RowsOfAnInnerProductMayComeBatchByBatch) {
   EXPECT_THAT(Microseconds(next(8, 512, 512)), IsWithin(kTwentyPercent, 26.3));
 }
 
-// What is made of a product behind a reshape, with an array that was not reshaped, is made by itself; reductions of what is made with
-// vectors alone are over the dimensions before.
+// A reshaped product combined with an array that was not reshaped has a group of its own. If it is combined with vectors
+// only, the reductions behind it are computed over the dimensions before the reshape.
 TEST(ProductRulesTest, ReshapesEndTheGroupOfAProductUnlessAllIsReduced) {
   const auto program = [](int outer, int rows, int columns, absl::string_view other,
                           absl::string_view spread) {
@@ -138,7 +139,7 @@ TEST(ProductRulesTest, ResultsThatAreMadeOfAProductAreMadeWithIt) {
   ExpectSameValues(program);
   EXPECT_THAT(Groups(program), ElementsAre("dot"));
   EXPECT_THAT(Microseconds(program), IsWithin(kTwoPercent, 22.2));
-  // What is needed under another name inside of it too.
+  // Also if the ops read the product through a transpose, which in the group is only another name for it.
   const char* named =
       R"( x = f32[256,1024] parameter(0) g = f32[256,512] parameter(1) v = f32[512,1024] parameter(2)
     d = f32[1024,512] dot(x, g), lhs_contracting_dims={0}, rhs_contracting_dims={0}
@@ -300,7 +301,7 @@ TEST(ProductRulesTest, ReductionsOfWhatAProductWritesJoinItAlongAnyDimension) {
 }
 
 TEST(ProductRulesTest, AProductTakesAllSumsOverTheSameDimensions) {
-  // As a batch norm's gradient needs them: of what is made, and of its product with something else.
+  // A batch norm's gradient needs two sums: of the product d, and of d times another array.
   const char* program =
       R"( x = f32[64,24] parameter(0) w = f32[24,128] parameter(1) n = f32[64,128] parameter(2) zero = f32[] constant(0)
     d = f32[64,128] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
@@ -334,7 +335,7 @@ TEST(ProductRulesTest, AProductRunsInsideOfTheOneThatReadsItIfWhatItPassesByFits
           1024, 256, 512, 256,
           "g = S dot(x, u), lhs_contracting_dims={1}, rhs_contracting_dims={0} b = S multiply(a, g)")),
       ElementsAre("dot", "dot", "dot"));
-  // Of three the first two; but not if the second one widens what the third one takes.
+  // Of three products the first two are fused, unless the second widens the operand of the third.
   const auto three = [](int middle, int wide) {
     return absl::StrCat(
         " x = f32[1024,256] parameter(0) w = f32[256,", middle, "] parameter(1) v = f32[", middle, ",", wide,
@@ -369,7 +370,7 @@ TEST(ProductRulesTest, AProductRunsInsideOfTheOneThatReadsItIfWhatItPassesByFits
     s = f32[4,8,256,256] dot(q, k), lhs_batch_dims={0,1}, lhs_contracting_dims={3}, rhs_batch_dims={0,1}, rhs_contracting_dims={3}
     ROOT t = f32[4,256,256,8] dot(s, m), lhs_contracting_dims={1}, rhs_contracting_dims={0} )"),
       Contains("dot").Times(2));
-  // Of an image features pass, where rows fill tiles.
+  // Products over the features of an image are fused if its rows fill tiles.
   EXPECT_THAT(
       Groups(R"( x = f32[4,64,64,128] parameter(0) w = f32[128,512] parameter(1) v = f32[512,128] parameter(2)
     a = f32[4,64,64,512] dot(x, w), lhs_contracting_dims={3}, rhs_contracting_dims={0}

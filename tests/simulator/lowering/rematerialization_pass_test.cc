@@ -1,4 +1,4 @@
-// What is made a second time, and when; and that programs compute what they did.
+// Which values are rematerialized, and when; programs compute the same results as before.
 #include "simulator/lowering/rematerialization_pass.h"
 
 #include <cmath>

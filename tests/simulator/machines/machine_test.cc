@@ -108,7 +108,7 @@ TEST(MachineTest, MeasuredValuesReplaceTheCompilersWhereTheyAreAskedFor) {
   EXPECT_THAT(ParameterPaths(machine.family), Not(Contains("measured.memory.stream_efficiency")));
   ExpectRefused(Small("measured { memory { write_efficiency: -0.5 } }"),
                 "measured.memory.write_efficiency is negative: -0.5");
-  // Of the slices built in only those of TPU v3 were measured.
+  // Of the built-in slices, only those of TPU v3 have measured rates.
   for (const std::string& name : BuiltInSlices()) {
     ASSERT_OK_AND_ASSIGN(const Machine counted, LoadMachine(name));
     ASSERT_OK_AND_ASSIGN(const Machine measured, LoadMachine(name, Rates::kMeasured));

@@ -100,7 +100,7 @@ TEST(MemoryProfileTest, SamplesFollowTheScheduleAndReachThePeak) {
     EXPECT_GT(sample.start_ps, before);
     before = sample.start_ps;
     EXPECT_EQ(std::accumulate(sample.by_class.begin(), sample.by_class.end(), int64_t{0}), sample.bytes);
-    // What stays is the same at all times.
+    // Parameters that the step does not overwrite take the same memory at all times.
     EXPECT_EQ(sample.by_class[static_cast<int>(MemoryClass::kParameter)], 20000);
     most = std::max(most, sample.bytes);
   }
