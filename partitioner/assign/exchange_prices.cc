@@ -56,9 +56,9 @@ const ExchangePrices::Exchanges& ExchangePrices::Of(const Instruction& op, const
   static const Exchanges* const kNone = new Exchanges();
   if (FamilyOf(op.opcode()).program == nullptr && !HasTrait(op.opcode(), kExchangesData)) return *kNone;
   if (rule.operands.size() != static_cast<size_t>(op.num_operands())) return *kNone;  // Tuples are handed on.
-  const auto [it, is_new] = known_.try_emplace(Key(&op, {factor_axes.begin(), factor_axes.end()}));
-  if (is_new) it->second = Write(op, rule, factor_axes);
-  return it->second;
+  std::unique_ptr<Exchanges>& known = known_[Key(&op, {factor_axes.begin(), factor_axes.end()})];
+  if (known == nullptr) known = std::make_unique<Exchanges>(Write(op, rule, factor_axes));
+  return *known;
 }
 
 ExchangePrices::Exchanges ExchangePrices::Write(const Instruction& op, const ShardingRule& rule,

@@ -6,6 +6,7 @@
 #define TOROID_PARTITIONER_ASSIGN_EXCHANGE_PRICES_H_
 
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,7 @@ class ExchangePrices {
   };
 
   // The exchanges of `op` of the global program if its factors are cut over `factor_axes`. Nothing for a cut that has no local
-  // program.
+  // program. References stay valid.
   const Exchanges& Of(const Instruction& op, const ShardingRule& rule,
                       absl::Span<const AxisList> factor_axes);
 
@@ -50,7 +51,7 @@ class ExchangePrices {
 
   const Mesh& mesh_;
   const CostModel& cost_;
-  absl::flat_hash_map<Key, Exchanges> known_;
+  absl::flat_hash_map<Key, std::unique_ptr<Exchanges>> known_;
 };
 
 }  // namespace toroid

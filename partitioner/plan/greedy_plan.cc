@@ -1,7 +1,6 @@
 #include "partitioner/plan/greedy_plan.h"
 
 #include <cstdint>
-#include <limits>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -19,20 +18,20 @@
 namespace toroid {
 namespace {
 
-class Walk : public ValuePlaces {
+class Walk {
  public:
-  Walk(const PreparedProgram& program, Plan plan, const AssignmentPolicy& policy, bool fixed_outputs)
-      : program_(program),
-        graph_(*program.graph),
+  Walk(Plan plan, const AssignmentPolicy& policy, bool fixed_outputs, PlanMemo* memo)
+      : program_(memo->program()),
+        graph_(*program_.graph),
         plan_(std::move(plan)),
-        versions_(program, std::numeric_limits<int64_t>::max() / 2),
-        steps_(program, plan_, {}, &versions_),
-        costs_(program, steps_, &versions_),
-        partial_sums_(program, plan_.shardings, this),
-        decider_(program, plan_, policy, this, &partial_sums_) {
-    for (int t = 0; t < graph_.num_tensors(); ++t) now_.push_back(steps_.initial(t));
+        versions_(memo->versions()),
+        steps_(plan_, {}, memo),
+        costs_(steps_, memo),
+        places_(steps_, versions_),
+        partial_sums_(program_, plan_.shardings, &places_),
+        decider_(plan_, policy, steps_, places_, partial_sums_, memo) {
     if (fixed_outputs) return;
-    const std::vector<bool> free = FreeOutputs(program);
+    const std::vector<bool> free = FreeOutputs(program_);
     for (size_t i = 0; i < free.size(); ++i) {
       if (free[i]) free_outputs_.insert(graph_.outputs()[i]);
     }
@@ -53,20 +52,11 @@ class Walk : public ValuePlaces {
     return priced;
   }
 
-  absl::InlinedVector<const Sharding*, 4> PlacesOf(int tensor) const override {
-    absl::InlinedVector<const Sharding*, 4> places;
-    for (const int number : versions_.set(now_[tensor])) places.push_back(&versions_.sharding(number));
-    return places;
-  }
-  bool IsFree(int tensor) const override {
-    return steps_.is_free(tensor) || now_[tensor] == VersionSets::kAnywhere;
-  }
-
  private:
   // Takes one step: delivers its values, or decides its op and computes it.
   bool Take(int i) {
     const ProgramStep& step = steps_.step(i);
-    const auto set_of = [&](int t) { return now_[t]; };
+    const auto set_of = [&](int t) { return places_.set(t); };
     StepCosts::Taken taken;
     if (!step.is_decided) {
       if (step.op->instruction == nullptr && free_outputs_.contains(step.op->results[0]))
@@ -77,8 +67,8 @@ class Walk : public ValuePlaces {
     }
     const FlowOp& op = *step.op;
     const bool is_free = !step.hands_on && IsMadeAnywhere(
-                                               graph_, op, [&](int t) { return IsFree(t); },
-                                               [&](int t) { return versions_.HasWhole(now_[t]); });
+                                               graph_, op, [&](int t) { return places_.IsFree(t); },
+                                               [&](int t) { return versions_.HasWhole(places_.set(t)); });
     if (!is_free) {
       OpDecision decision = decider_.Decide(*op.instruction, op);
       steps_.SetChoice(i, decision);
@@ -87,13 +77,13 @@ class Walk : public ValuePlaces {
     const bool takes_parts = absl::c_any_of(op.operands, [&](int t) { return IsCut(t); });
     if (!costs_.Compute(i, 0, step.passed_on, set_of, &taken)) return false;
     Add(taken);
-    if (op.results.empty() || now_[op.results[0]] != VersionSets::kAnywhere) {
-      price_.flops += step.times * step.choices[0].choice.flops;
-      price_.written_bytes += step.times * step.choices[0].choice.written_bytes;
-      if (step.choices[0].choice.sent_bytes > 0) Share(i);
+    if (op.results.empty() || places_.set(op.results[0]) != VersionSets::kAnywhere) {
+      price_.flops += step.times * step.choices[0]->choice.flops;
+      price_.written_bytes += step.times * step.choices[0]->choice.written_bytes;
+      if (step.choices[0]->choice.sent_bytes > 0) Share(i);
       const bool wants_parts =
           absl::c_any_of(op.results, [&](int t) { return plan_.shardings[t].DimAxes() != 0; });
-      if (step.choices[0].choice.used == 0 && step.passed_on.none() && (takes_parts || wants_parts))
+      if (step.choices[0]->choice.used == 0 && step.passed_on.none() && (takes_parts || wants_parts))
         ++price_.replicated;
     }
     return true;
@@ -102,30 +92,29 @@ class Walk : public ValuePlaces {
   // Returns the value of a free output.
   bool Return(const FlowOp& edge) {
     const int from = edge.operands[0], output = edge.results[0];
-    const Sharding wanted = OutputSharding(program_, from, /*is_free=*/true, plan_.shardings[output], *this);
+    const Sharding wanted =
+        OutputSharding(program_, from, /*is_free=*/true, plan_.shardings[output], places_);
     const AxisSet manual = plan_.shardings[output].manual;
     plan_.shardings[output] = wanted;
     plan_.shardings[output].manual = manual;
-    return IsFree(from) || Fetch(from, wanted);
+    return places_.IsFree(from) || Fetch(from, wanted);
   }
 
   bool Fetch(int t, const Sharding& wanted) {
-    const VersionSets::Fetched fetched = versions_.Fetch(t, now_[t], versions_.Number(wanted));
+    const VersionSets::Fetched fetched = versions_.Fetch(t, places_.set(t), versions_.Number(wanted));
     if (fetched.set < 0) return false;
     price_.time += fetched.moves.time;
     price_.sent_bytes += fetched.moves.sent_bytes;
     price_.collectives += fetched.moves.collectives;
-    now_[t] = fetched.set;
+    places_.Put(t, fetched.set);
     return true;
   }
 
   // Takes the exchanges of step `i` off the price that an earlier op has made with the same operands.
   void Share(int i) {
     const ProgramStep& step = steps_.step(i);
-    const NumberedChoice& choice = step.choices[0];
-    const auto& parts =
-        program_.exchanges->Of(*step.op->instruction, *step.op->rule, choice.choice.factor_axes).parts;
-    for (const ExchangePrices::Exchanges::Part& part : parts) {
+    const NumberedChoice& choice = *step.choices[0];
+    for (const ExchangePrices::Exchanges::Part& part : choice.choice.exchanges->parts) {
       if (exchanged_.emplace(step.op->operands[part.operand], choice.operands[part.operand], part.hash)
               .second)
         continue;
@@ -137,7 +126,7 @@ class Walk : public ValuePlaces {
 
   // Whether a tensor exists in parts, and nowhere whole.
   bool IsCut(int t) const {
-    const auto places = PlacesOf(t);
+    const auto places = places_.PlacesOf(t);
     return graph_.shape(t).IsArray() && !places.empty() &&
            absl::c_all_of(places, [](const Sharding* place) { return place->DimAxes() != 0; });
   }
@@ -146,14 +135,14 @@ class Walk : public ValuePlaces {
     price_.time += taken.cost;
     price_.sent_bytes += taken.sent_bytes;
     price_.collectives += taken.collectives;
-    for (const auto& [t, set] : taken.after) now_[t] = set;
+    for (const auto& [t, set] : taken.after) places_.Put(t, set);
   }
 
   // Makes the plan's second versions of tensors that were just computed.
   bool MakeEarlyVersions(absl::Span<const int> tensors) {
     for (const int t : tensors) {
       const auto early = plan_.early.find(t);
-      if (early == plan_.early.end() || IsFree(t)) continue;
+      if (early == plan_.early.end() || places_.IsFree(t)) continue;
       Sharding sharding = early->second;
       sharding.manual = program_.annotations.manual[t];
       if (!Fetch(t, sharding)) return false;
@@ -164,12 +153,12 @@ class Walk : public ValuePlaces {
   const PreparedProgram& program_;
   const FlowGraph& graph_;
   Plan plan_;
-  VersionSets versions_;
+  VersionSets& versions_;
   ProgramSteps steps_;
   StepCosts costs_;
+  ValuePlaces places_;
   PartialSums partial_sums_;
   OpDecider decider_;
-  std::vector<int> now_;  // By tensor: the number of its set of versions.
   std::vector<std::optional<OpDecision>> decided_;
   absl::flat_hash_set<int> free_outputs_;
   absl::flat_hash_set<std::tuple<int, int, size_t>>
@@ -179,9 +168,9 @@ class Walk : public ValuePlaces {
 
 }  // namespace
 
-std::optional<PricedPlan> DecideGreedily(const PreparedProgram& program, Plan plan,
-                                         const AssignmentPolicy& policy, bool fixed_outputs) {
-  std::optional<PricedPlan> priced = Walk(program, std::move(plan), policy, fixed_outputs).Run();
+std::optional<PricedPlan> DecideGreedily(Plan plan, const AssignmentPolicy& policy, bool fixed_outputs,
+                                         PlanMemo* memo) {
+  std::optional<PricedPlan> priced = Walk(std::move(plan), policy, fixed_outputs, memo).Run();
   if (priced) priced->policy = &policy;
   return priced;
 }

@@ -162,6 +162,7 @@ OpChoice ChoiceUnder(const PreparedProgram& program, const FlowOp& op,
   }
   choice.time = kMemoryWeight * cost.MemoryTime(2 * choice.written_bytes);
   const ExchangePrices::Exchanges& own = program.exchanges->Of(*op.instruction, rule, factor_axes);
+  choice.exchanges = &own;
   choice.time += own.time;
   choice.sent_bytes = own.sent_bytes;
   choice.collectives = own.collectives;
@@ -174,12 +175,9 @@ double CountChoices(const PreparedProgram& program, const FlowOp& op, const Axis
   return Enumeration(program, op, units).Count();
 }
 
-std::vector<OpChoice> ChoicesOf(const PreparedProgram& program, const FlowOp& op, const AxisUnits& units) {
-  std::vector<OpChoice> choices;
-  for (const FactorAxesList& axes : Enumeration(program, op, units).All()) {
-    choices.push_back(ChoiceUnder(program, op, axes));
-  }
-  return choices;
+std::vector<FactorAxesList> FactorAxesOf(const PreparedProgram& program, const FlowOp& op,
+                                         const AxisUnits& units) {
+  return Enumeration(program, op, units).All();
 }
 
 }  // namespace toroid

@@ -30,6 +30,7 @@ struct OpChoice {
   absl::InlinedVector<Sharding, 3> operands;  // The shardings it needs; not partial.
   // The shardings it makes; partial over the axes of cut reductions.
   absl::InlinedVector<Sharding, 1> results;
+  const ExchangePrices::Exchanges* exchanges = nullptr;  // Its own; never null.
   // By the cost model: of its own exchanges, of a contraction if the model prices flops, and 1/1000 of the
   // time to write and read its results in memory.
   double time = 0;
@@ -46,8 +47,9 @@ OpChoice ChoiceUnder(const PreparedProgram& program, const FlowOp& op,
 // An upper bound on the number of choices, not counting the orders of units.
 double CountChoices(const PreparedProgram& program, const FlowOp& op, const AxisUnits& units);
 
-// All choices.
-std::vector<OpChoice> ChoicesOf(const PreparedProgram& program, const FlowOp& op, const AxisUnits& units);
+// The axes of the factors under each choice.
+std::vector<absl::InlinedVector<AxisList, 6>> FactorAxesOf(const PreparedProgram& program, const FlowOp& op,
+                                                           const AxisUnits& units);
 
 }  // namespace toroid
 

@@ -10,17 +10,35 @@
 
 namespace toroid {
 
-OpDecider::OpDecider(const PreparedProgram& program, const Plan& plan, const AssignmentPolicy& policy,
-                     const ValuePlaces* values, const PartialSums* partial_sums)
-    : program_(program),
-      graph_(*program.graph),
-      mesh_(program.annotations.mesh),
+OpDecider::OpDecider(const Plan& plan, const AssignmentPolicy& policy, const ProgramSteps& steps,
+                     const ValuePlaces& values, const PartialSums& partial_sums, PlanMemo* memo)
+    : memo_(*memo),
+      program_(memo->program()),
+      graph_(*program_.graph),
+      mesh_(program_.annotations.mesh),
       plan_(plan),
       policy_(policy),
-      values_(*values),
-      partial_sums_(*partial_sums) {}
+      steps_(steps),
+      values_(values),
+      partial_sums_(partial_sums) {}
 
-Assignment OpDecider::Assign(const FlowOp& op, const PartialOperands& passed_on) const {
+const Assignment& OpDecider::Assign(const FlowOp& op, const PartialOperands& passed_on) const {
+  DecisionKey key;
+  key.policy = &policy_;
+  key.op_class = memo_.ClassOf(op);
+  for (const int t : op.operands) key.tensors.push_back(values_.IsFree(t) ? -1 : values_.set(t));
+  for (const int t : op.results) key.tensors.push_back(steps_.initial(t));
+  key.tensors.push_back(passed_on.operands);
+  if (!passed_on.none()) {
+    key.tensors.push_back(static_cast<int64_t>(passed_on.axes()));
+    key.tensors.push_back(static_cast<int64_t>(passed_on.partial.reducer));
+  }
+  return memo_.Decision(std::move(key), [&] {
+    return policy_.Choose(ProblemUnder(op, passed_on), program_.planner.get(), mesh_);
+  });
+}
+
+AssignmentProblem OpDecider::ProblemUnder(const FlowOp& op, const PartialOperands& passed_on) const {
   size_t operand = 0;
   AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool is_result) {
     TensorState state;
@@ -43,7 +61,7 @@ Assignment OpDecider::Assign(const FlowOp& op, const PartialOperands& passed_on)
   });
   problem.reserved |= passed_on.axes();
   problem.uneven = true;
-  return policy_.Choose(problem, program_.planner.get(), mesh_);
+  return problem;
 }
 
 bool OpDecider::ArePartial(const FlowOp& op, const PartialOperands& passed_on) const {
@@ -67,10 +85,10 @@ OpDecision OpDecider::Decide(const Instruction& instruction, const FlowOp& op) c
   decision.passed_on = partial_sums_.OperandsToPassOn(instruction, op);
   decision.assignment = Assign(op, decision.passed_on);
   if (decision.passed_on.none()) return decision;
-  Assignment reduced = Assign(op, PartialOperands());
+  const Assignment& reduced = Assign(op, PartialOperands());
   if (ReducesFirst(op, decision, reduced)) {
     decision.passed_on = PartialOperands();
-    decision.assignment = std::move(reduced);
+    decision.assignment = reduced;
   }
   return decision;
 }

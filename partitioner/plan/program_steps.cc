@@ -9,13 +9,14 @@
 #include "partitioner/propagation/free_values.h"
 
 namespace toroid {
-ProgramSteps::ProgramSteps(const PreparedProgram& program, const Plan& plan, AxisUnits units,
-                           VersionSets* versions)
-    : program_(program),
-      graph_(*program.graph),
-      annotations_(program.annotations),
+
+ProgramSteps::ProgramSteps(const Plan& plan, AxisUnits units, PlanMemo* memo)
+    : memo_(*memo),
+      program_(memo->program()),
+      graph_(*program_.graph),
+      annotations_(program_.annotations),
       plan_(plan),
-      versions_(*versions),
+      versions_(memo->versions()),
       units_(std::move(units)) {
   const int n = graph_.num_tensors();
   last_use_.assign(n, -1);
@@ -27,7 +28,7 @@ ProgramSteps::ProgramSteps(const PreparedProgram& program, const Plan& plan, Axi
   if (annotations_.mesh.num_devices() > 1) {
     for (const auto& [instruction, device] : annotations_.device) NoteOneDevice(*instruction);
   }
-  const std::vector<Executions> executions = CountExecutions(*program.flat);
+  const std::vector<Executions> executions = CountExecutions(*program_.flat);
   std::vector<double> times_of(n, 1);
   for (const FlowOp& op : graph_.ops()) {
     ProgramStep step;
@@ -87,27 +88,18 @@ void ProgramSteps::Fill(const FlowOp& op, ProgramStep* step) {
     may_be_free_[op.results[0]] = true;
     if (decided == nullptr) {
       const std::vector<AxisList> whole(op.rule->factors.size());
-      step->choices.push_back(Numbered(ChoiceUnder(program_, op, whole)));
+      step->choices.push_back(&memo_.Choice(op, whole));
       return;
     }
   }
   if (decided == nullptr) return;
-  step->choices.push_back(Numbered(ChoiceUnder(program_, op, decided->assignment.factor_axes)));
+  step->choices.push_back(&memo_.Choice(op, decided->assignment.factor_axes));
   step->passed_on = decided->passed_on;
-}
-
-NumberedChoice ProgramSteps::Numbered(OpChoice choice) {
-  NumberedChoice numbered;
-  for (const Sharding& sharding : choice.operands) numbered.operands.push_back(versions_.Number(sharding));
-  for (const Sharding& sharding : choice.results) numbered.results.push_back(versions_.Number(sharding));
-  numbered.choice = std::move(choice);
-  return numbered;
 }
 
 void ProgramSteps::SetChoice(int i, const OpDecision& decision) {
   ProgramStep& step = steps_[i];
-  step.choices.clear();
-  step.choices.push_back(Numbered(ChoiceUnder(program_, *step.op, decision.assignment.factor_axes)));
+  step.choices = {&memo_.Choice(*step.op, decision.assignment.factor_axes)};
   step.passed_on = decision.passed_on;
 }
 
@@ -118,9 +110,9 @@ double ProgramSteps::CountChoices(int i) const {
 void ProgramSteps::AddChoices(int i) {
   ProgramStep& step = steps_[i];
   if (step.choices.empty()) return;
-  for (OpChoice& choice : ChoicesOf(program_, *step.op, units_)) {
-    if (choice.factor_axes != step.choices[0].choice.factor_axes)
-      step.choices.push_back(Numbered(std::move(choice)));
+  const NumberedChoice* const present = step.choices[0];
+  for (const NumberedChoice* choice : memo_.Choices(*step.op, units_)) {
+    if (choice != present) step.choices.push_back(choice);
   }
 }
 
@@ -136,8 +128,8 @@ Plan ProgramSteps::Decided() const {
   for (const ProgramStep& step : steps_) {
     if (step.choices.empty()) continue;
     OpDecision decision;
-    decision.assignment.factor_axes = step.choices[0].choice.factor_axes;
-    decision.assignment.flops = step.choices[0].choice.flops;
+    decision.assignment.factor_axes = step.choices[0]->choice.factor_axes;
+    decision.assignment.flops = step.choices[0]->choice.flops;
     decision.passed_on = step.passed_on;
     plan.ops[step.op - graph_.ops().data()] = std::move(decision);
   }

@@ -6,18 +6,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "partitioner/plan/op_choices.h"
 #include "partitioner/plan/plan.h"
-#include "partitioner/plan/version_sets.h"
+#include "partitioner/plan/plan_memo.h"
 
 namespace toroid {
-
-// A choice, with its shardings as numbers of a VersionSets.
-struct NumberedChoice {
-  OpChoice choice;
-  absl::InlinedVector<int, 3> operands;
-  absl::InlinedVector<int, 1> results;
-};
 
 // A value `from` that must have a certain sharding and becomes the value `to`: at an output, a loop, a
 // branch, an annotation or the boundary of a manual region.
@@ -37,7 +29,7 @@ struct ProgramStep {
   // Whether the op hands on one leaf of a tuple (FlowGraph::LeafOps). It is decided even if its operand is free.
   bool hands_on = false;
   // The present choice first. Empty: the step delivers values, or makes free ones.
-  std::vector<NumberedChoice> choices;
+  absl::InlinedVector<const NumberedChoice*, 1> choices;
   PartialOperands passed_on;  // The operands that the op takes partial at present.
   // Whether the result is a free value (../propagation/free_values.h) if certain operands are free or
   // replicated.
@@ -48,11 +40,12 @@ struct ProgramStep {
 class ProgramSteps {
  public:
   // The plan's decisions are the present ones. All references must outlive this object.
-  ProgramSteps(const PreparedProgram& program, const Plan& plan, AxisUnits units, VersionSets* versions);
+  ProgramSteps(const Plan& plan, AxisUnits units, PlanMemo* memo);
 
   const std::vector<ProgramStep>& steps() const { return steps_; }
   const ProgramStep& step(int i) const { return steps_[i]; }
   int size() const { return static_cast<int>(steps_.size()); }
+  int num_tensors() const { return graph_.num_tensors(); }
 
   // The last step that reads a tensor; -1: none.
   int last_use(int tensor) const { return last_use_[tensor]; }
@@ -86,8 +79,8 @@ class ProgramSteps {
   void AddOutfeed(const Instruction& outfeed, absl::Span<const Sharding> data, ProgramStep* step);
   void AddDelivery(int t, const Sharding& wanted, ProgramStep* step);
   void AddCrossings(const Instruction& instruction, const ManualBoundary& boundary, ProgramStep* step);
-  NumberedChoice Numbered(OpChoice choice);
 
+  PlanMemo& memo_;
   const PreparedProgram& program_;
   const FlowGraph& graph_;
   const Annotations& annotations_;

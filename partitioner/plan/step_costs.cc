@@ -30,7 +30,7 @@ bool StepCosts::Compute(int i, int choice_number, const PartialOperands& passed_
                         Taken* taken) {
   ++count_;
   const ProgramStep& step = steps_.step(i);
-  const NumberedChoice& choice = step.choices[choice_number];
+  const NumberedChoice& choice = *step.choices[choice_number];
   const FlowOp& op = *step.op;
   const AxisSet passed = passed_on.axes();
   if (passed != 0) {

@@ -18,8 +18,8 @@ using SetOf = absl::FunctionRef<int(int tensor)>;
 
 class StepCosts {
  public:
-  StepCosts(const PreparedProgram& program, const ProgramSteps& steps, VersionSets* versions)
-      : graph_(*program.graph), steps_(steps), versions_(*versions) {}
+  StepCosts(const ProgramSteps& steps, PlanMemo* memo)
+      : graph_(*memo->program().graph), steps_(steps), versions_(memo->versions()) {}
 
   struct Taken {
     // Of all executions of the step.
@@ -41,7 +41,7 @@ class StepCosts {
 
   // The number of the sharding in which a choice takes an operand.
   int Wanted(int i, int choice, size_t operand, const PartialOperands& passed_on) {
-    const int wanted = steps_.step(i).choices[choice].operands[operand];
+    const int wanted = steps_.step(i).choices[choice]->operands[operand];
     return passed_on.Has(operand) ? WithPartial(wanted, passed_on) : wanted;
   }
 

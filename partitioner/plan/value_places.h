@@ -1,32 +1,46 @@
 // The shardings in which each value exists at one point of a program.
-//
-// Deciding how an op is computed asks no more of values than this, so that it works on plans (greedy_plan.h) as well as on
-// programs that are being written (../rewrite/sharded_values.h).
 #ifndef TOROID_PARTITIONER_PLAN_VALUE_PLACES_H_
 #define TOROID_PARTITIONER_PLAN_VALUE_PLACES_H_
 
 #include <algorithm>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "hlo/devices/mesh.h"
+#include "partitioner/plan/program_steps.h"
+#include "partitioner/plan/version_sets.h"
 
 namespace toroid {
 
 class ValuePlaces {
  public:
-  virtual ~ValuePlaces() = default;
+  // Before the first step. Both must outlive this object.
+  ValuePlaces(const ProgramSteps& steps, const VersionSets& versions) : steps_(steps), versions_(versions) {
+    for (int t = 0; t < steps.num_tensors(); ++t) sets_.push_back(steps.initial(t));
+  }
 
-  // The shardings of a tensor. The pointers hold until the next version of any tensor is added.
-  virtual absl::InlinedVector<const Sharding*, 4> PlacesOf(int tensor) const = 0;
+  // The number of a tensor's set of shardings.
+  int set(int tensor) const { return sets_[tensor]; }
+  void Put(int tensor, int set) { sets_[tensor] = set; }
+
+  // The pointers hold until a sharding gets a number that has none yet.
+  absl::InlinedVector<const Sharding*, 4> PlacesOf(int tensor) const {
+    absl::InlinedVector<const Sharding*, 4> places;
+    for (const int number : versions_.set(sets_[tensor])) places.push_back(&versions_.sharding(number));
+    return places;
+  }
   // Whether each device can compute the tensor in any sharding, without communication (free_values.h).
-  virtual bool IsFree(int tensor) const = 0;
-
+  bool IsFree(int tensor) const { return steps_.is_free(tensor) || sets_[tensor] == VersionSets::kAnywhere; }
   // True if the tensor exists and only as partial sums, maxima, ...: still to be reduced over devices.
   bool IsPartial(int tensor) const {
-    const auto places = PlacesOf(tensor);
-    return !places.empty() && std::all_of(places.begin(), places.end(),
-                                          [](const Sharding* place) { return place->partial != 0; });
+    const std::vector<int>& set = versions_.set(sets_[tensor]);
+    return !set.empty() && std::all_of(set.begin(), set.end(),
+                                       [&](int number) { return versions_.sharding(number).partial != 0; });
   }
+
+ private:
+  const ProgramSteps& steps_;
+  const VersionSets& versions_;
+  std::vector<int> sets_;  // By tensor.
 };
 
 }  // namespace toroid

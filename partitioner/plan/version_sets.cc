@@ -4,12 +4,23 @@
 #include <limits>
 #include <utility>
 
+#include "partitioner/plan/op_classes.h"
+
 namespace toroid {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
+
+VersionSets::VersionSets(const PreparedProgram& program)
+    : program_(program), classes_(TensorClasses(*program.graph)), last_plan_step_(INT64_MAX) {
+  Intern({});
+}
+
+void VersionSets::LimitPlanning(int64_t steps) {
+  last_plan_step_ = steps == INT64_MAX ? steps : program_.planner->steps() + steps;
+}
 
 int VersionSets::Number(const Sharding& sharding) {
   const auto [it, is_new] = number_of_.try_emplace(sharding, static_cast<int>(shardings_.size()));
@@ -27,9 +38,13 @@ int VersionSets::Intern(std::vector<int> set) {
 }
 
 VersionSets::Fetched VersionSets::Fetch(int tensor, int set, int wanted) {
-  const auto [it, is_new] = fetched_.try_emplace({tensor, set, wanted});
-  if (is_new) it->second = Plan(tensor, set, wanted);
-  return it->second;
+  if (set == kAnywhere) return {{}, set};
+  const std::tuple<int, int, int> key = {classes_[tensor], set, wanted};
+  if (const auto known = fetched_.find(key); known != fetched_.end()) return known->second;
+  bool is_estimated = false;
+  const Fetched fetched = Plan(tensor, set, wanted, &is_estimated);
+  if (!is_estimated) fetched_.emplace(key, fetched);
+  return fetched;
 }
 
 bool VersionSets::HasWhole(int set) const {
@@ -37,13 +52,12 @@ bool VersionSets::HasWhole(int set) const {
                      [&](int number) { return shardings_[number].IsReplicated(); });
 }
 
-VersionSets::Fetched VersionSets::Plan(int tensor, int set, int wanted) {
-  if (set == kAnywhere) return {{}, set};
+VersionSets::Fetched VersionSets::Plan(int tensor, int set, int wanted, bool* is_estimated) {
   if (std::binary_search(sets_[set].begin(), sets_[set].end(), wanted)) return {{}, set};
   Fetched fetched;
   fetched.moves.time = kNever;
   for (const int from : sets_[set]) {
-    const Moves moves = Between(tensor, from, wanted);
+    const Moves moves = Between(tensor, from, wanted, is_estimated);
     if (moves.time < fetched.moves.time) fetched.moves = moves;
   }
   if (fetched.moves.time == kNever) return fetched;
@@ -59,21 +73,23 @@ bool VersionSets::MayBecome(const Sharding& from, const Sharding& to) {
   return (from.manual & ~to.manual) == 0 && (from.DimAxes() & to.manual & ~from.manual) == 0;
 }
 
-VersionSets::Moves VersionSets::Between(int tensor, int from_number, int to_number) {
-  const auto [it, is_new] = moves_.try_emplace({tensor, from_number, to_number}, Moves{kNever});
+VersionSets::Moves VersionSets::Between(int tensor, int from_number, int to_number, bool* is_estimated) {
+  const std::tuple<int, int, int> key = {classes_[tensor], from_number, to_number};
+  if (const auto known = moves_.find(key); known != moves_.end()) return known->second;
   Sharding from = shardings_[from_number];
   const Sharding& to = shardings_[to_number];
-  if (!is_new || !MayBecome(from, to)) return it->second;
+  if (!MayBecome(from, to)) return moves_[key] = Moves{kNever};
   from.manual = to.manual;
-  if (program_.planner->steps() >= last_plan_step_) {
+  if (IsOverLimit()) {
+    *is_estimated = true;
     const double bytes = Estimate(tensor, from, to);
-    return it->second = {bytes, bytes, bytes > 0 ? 1.0 : 0.0};
+    return {bytes, bytes, bytes > 0 ? 1.0 : 0.0};
   }
   const Shape& shape = program_.graph->shape(tensor);
   const ReshardPlan& plan = program_.planner->Plan(shape.dims(), ByteWidth(shape.element_type()), from, to);
-  it->second = {plan.time, static_cast<double>(plan.sent_bytes), 0};
-  for (const Move& move : plan.moves) it->second.collectives += move.kind != MoveKind::kSlice;
-  return it->second;
+  Moves moves = {plan.time, static_cast<double>(plan.sent_bytes), 0};
+  for (const Move& move : plan.moves) moves.collectives += move.kind != MoveKind::kSlice;
+  return moves_[key] = moves;
 }
 
 double VersionSets::EstimateFetch(int tensor, int set, int wanted) {
@@ -81,7 +97,7 @@ double VersionSets::EstimateFetch(int tensor, int set, int wanted) {
   double least = kNever;
   for (const int from : sets_[set]) {
     if (from == wanted) return 0;
-    const auto [it, is_new] = estimate_.try_emplace({tensor, from, wanted}, kNever);
+    const auto [it, is_new] = estimate_.try_emplace({classes_[tensor], from, wanted}, kNever);
     if (is_new && MayBecome(shardings_[from], shardings_[wanted])) {
       it->second = Estimate(tensor, shardings_[from], shardings_[wanted]);
     }

@@ -20,12 +20,12 @@ namespace toroid {
 
 class VersionSets {
  public:
-  // Costs come from the planner until it has looked at `max_plan_steps` moves; later ones are estimated
-  // (EstimateFetch).
-  VersionSets(const PreparedProgram& program, int64_t max_plan_steps)
-      : program_(program), last_plan_step_(program.planner->steps() + max_plan_steps) {
-    Intern({});
-  }
+  // `program` must outlive this object.
+  explicit VersionSets(const PreparedProgram& program);
+
+  // From now on the planner may look at `steps` moves; costs that it does not know by then are estimated (EstimateFetch).
+  // INT64_MAX: at any number.
+  void LimitPlanning(int64_t steps);
 
   // The number of the set of a free value, which each device can compute in any sharding.
   static constexpr int kAnywhere = 0;
@@ -55,22 +55,25 @@ class VersionSets {
 
  private:
   int Intern(std::vector<int> set);
-  Fetched Plan(int tensor, int set, int wanted);
+  bool IsOverLimit() const { return program_.planner->steps() >= last_plan_step_; }
+  Fetched Plan(int tensor, int set, int wanted, bool* is_estimated);
   // The plan from one sharding to another; of infinite time if there is none.
-  Moves Between(int tensor, int from, int to);
+  Moves Between(int tensor, int from, int to, bool* is_estimated);
   double Estimate(int tensor, const Sharding& from, const Sharding& to) const;
   static bool MayBecome(const Sharding& from, const Sharding& to);
 
   const PreparedProgram& program_;
-  const int64_t last_plan_step_;
+  const std::vector<int> classes_;  // By tensor (op_classes.h).
+  int64_t last_plan_step_;
   absl::flat_hash_map<Sharding, int> number_of_;
   std::deque<Sharding> shardings_;  // References to them stay valid.
   std::vector<int> alone_;          // By sharding: the set that holds only this sharding.
   absl::flat_hash_map<std::vector<int>, int> set_number_;
-  std::vector<std::vector<int>> sets_;                               // The shardings of each set, ascending.
-  absl::flat_hash_map<std::tuple<int, int, int>, Fetched> fetched_;  // By tensor, set and wanted sharding.
-  absl::flat_hash_map<std::tuple<int, int, int>, Moves> moves_;      // By tensor and two shardings.
-  absl::flat_hash_map<std::tuple<int, int, int>, double> estimate_;  // By tensor and two shardings.
+  std::vector<std::vector<int>> sets_;  // The shardings of each set, ascending.
+  absl::flat_hash_map<std::tuple<int, int, int>, Fetched>
+      fetched_;  // By class of tensor, set and wanted sharding.
+  absl::flat_hash_map<std::tuple<int, int, int>, Moves> moves_;      // By class of tensor and two shardings.
+  absl::flat_hash_map<std::tuple<int, int, int>, double> estimate_;  // By class of tensor and two shardings.
 };
 
 }  // namespace toroid

@@ -4,7 +4,8 @@
 //   ASSIGN_OR_RETURN(auto program, PrepareProgram(module, options));
 //   for (const HloSharding& candidate : candidates) {
 //     RETURN_IF_ERROR(GiveSharding(parameter_leaf, candidate, program.get()));
-//     const std::optional<PricedPlan> plan = Propagated(*program, CheapestAssignments());   // ../search/propagate.h
+//     PlanMemo memo(*program);                                                         // ../plan/plan_memo.h
+//     const std::optional<PricedPlan> plan = Propagated(CheapestAssignments(), &memo);  // ../search/propagate.h
 //   }
 #ifndef TOROID_PARTITIONER_PREPARE_PREPARED_PROGRAM_H_
 #define TOROID_PARTITIONER_PREPARE_PREPARED_PROGRAM_H_

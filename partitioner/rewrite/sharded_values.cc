@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
@@ -62,10 +63,9 @@ void ShardedValues::TakeProducer(int from, int to) {
 
 void ShardedValues::Forget(int tensor) { values_[tensor] = Value(); }
 
-absl::InlinedVector<const Sharding*, 4> ShardedValues::PlacesOf(int tensor) const {
-  absl::InlinedVector<const Sharding*, 4> places;
-  for (const Version& version : values_[tensor].versions) places.push_back(&version.sharding);
-  return places;
+bool ShardedValues::IsPartial(int tensor) const {
+  const auto& versions = values_[tensor].versions;
+  return !versions.empty() && absl::c_all_of(versions, [](const Version& v) { return v.sharding.partial != 0; });
 }
 
 Instruction* ShardedValues::Rematerialize(SpmdBuilder& b, int tensor, const Sharding& wanted,

@@ -16,7 +16,6 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
-#include "partitioner/plan/value_places.h"
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/provenance/program_names.h"
 #include "partitioner/provenance/replication_log.h"
@@ -25,7 +24,7 @@
 
 namespace toroid {
 
-class ShardedValues : public ValuePlaces {
+class ShardedValues {
  public:
   // A value in one sharding.
   struct Version {
@@ -67,8 +66,8 @@ class ShardedValues : public ValuePlaces {
 
   absl::Span<const Version> versions(int tensor) const { return values_[tensor].versions; }
   bool IsRematerializable(int tensor) const { return values_[tensor].producer != nullptr; }
-  absl::InlinedVector<const Sharding*, 4> PlacesOf(int tensor) const override;
-  bool IsFree(int tensor) const override { return IsRematerializable(tensor); }
+  // True if the tensor exists and only as partial sums, maxima, ...: still to be reduced over devices.
+  bool IsPartial(int tensor) const;
 
   // The tensor in the sharding `wanted`, for `consumer` of the global program. `name`, if not empty, is the
   // consumer's name in causes. Requires: the tensor was added or can be rematerialized, and some version is

@@ -28,7 +28,7 @@ std::vector<int> UnevenByChance(const PreparedProgram& program, const ShardingPl
 }  // namespace
 
 std::vector<PricedPlan> CutEvenly(const SearchProblem& problem, const PricedPlan& from) {
-  const PreparedProgram& program = *problem.program;
+  const PreparedProgram& program = problem.memo->program();
   const std::vector<int> uneven = UnevenByChance(program, from.plan.shardings);
   if (uneven.empty()) return {};
   const absl::flat_hash_set<int> outputs(program.graph->outputs().begin(), program.graph->outputs().end());
@@ -41,7 +41,7 @@ std::vector<PricedPlan> CutEvenly(const SearchProblem& problem, const PricedPlan
       any |= even[t];
     }
     if (!any) continue;
-    std::optional<PricedPlan> plan = Propagated(program, *from.policy, even);
+    std::optional<PricedPlan> plan = Propagated(*from.policy, problem.memo, even);
     if (!plan || plan->price.flops > from.price.flops || plan->price.sent_bytes > from.price.sent_bytes)
       continue;
     plan->plan.form = from.plan.form;

@@ -71,7 +71,8 @@ absl::StatusOr<FoundPlans> FindPlans(const PreparedProgram& program, ProgramForm
                                      const PartitionOptions& options) {
   const AssignmentPolicy& policy = options.policy != nullptr ? *options.policy : CheapestAssignments();
   const Stopwatch start;
-  std::optional<PricedPlan> first = Propagated(program, policy);
+  PlanMemo memo(program);
+  std::optional<PricedPlan> first = Propagated(policy, &memo);
   if (!first)
     return absl::InvalidArgumentError("no plan: a value cannot be brought to a sharding that an op needs");
   FoundPlans found;
@@ -84,7 +85,7 @@ absl::StatusOr<FoundPlans> FindPlans(const PreparedProgram& program, ProgramForm
   ASSIGN_OR_RETURN(const std::vector<ListedStrategy> listed, ListStrategies(options.strategies));
   for (const auto& [strategy, steps] : listed) {
     if (!found.searched && !strategy->is_preferred) continue;
-    const SearchProblem problem = {&program, found.usual_bytes, steps};
+    const SearchProblem problem = {&memo, found.usual_bytes, steps};
     const std::vector<PricedPlan> before = found.plans;
     for (const PricedPlan& from : before) {
       Plan replaced = from.plan;

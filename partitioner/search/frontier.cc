@@ -17,7 +17,7 @@ constexpr double kMaxSentWithSplitAxes = 0.75;
 std::vector<PricedPlan> DecideTogether(const SearchProblem& problem, const PricedPlan& from) {
   std::vector<PricedPlan> proposed;
   if (from.price.sent_bytes == 0) return proposed;
-  const PreparedProgram& program = *problem.program;
+  const PreparedProgram& program = problem.memo->program();
   const Mesh& mesh = program.annotations.mesh;
   const AxisUnits together = UnitsOf(mesh, from.plan.shardings);
   std::vector<AxisUnits> tried = {together};
@@ -26,7 +26,7 @@ std::vector<PricedPlan> DecideTogether(const SearchProblem& problem, const Price
   const PricedPlan* best = &from;
   for (size_t i = 0; i < tried.size(); ++i) {
     FrontierSearch search;
-    search.program = &program;
+    search.memo = problem.memo;
     search.plan = &best->plan;
     search.units = tried[i];
     search.max_steps = problem.steps;
@@ -35,7 +35,7 @@ std::vector<PricedPlan> DecideTogether(const SearchProblem& problem, const Price
     if (!found) continue;
     found->early.clear();  // The decisions say themselves where values are moved.
     std::optional<PricedPlan> plan =
-        DecideGreedily(program, *std::move(found), *from.policy, /*fixed_outputs=*/true);
+        DecideGreedily(*std::move(found), *from.policy, /*fixed_outputs=*/true, problem.memo);
     if (!plan) continue;
     if (i > 0 && plan->price.sent_bytes > kMaxSentWithSplitAxes * from.price.sent_bytes) continue;
     if (!Improves(plan->price, best->price, program.planner->cost())) continue;

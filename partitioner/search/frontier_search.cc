@@ -82,11 +82,14 @@ struct Node {
 class Frontier {
  public:
   explicit Frontier(const FrontierSearch& search)
-      : versions_(*search.program, search.max_plan_steps),
-        steps_(*search.program, *search.plan, search.units, &versions_),
-        costs_(*search.program, steps_, &versions_),
-        num_tensors_(search.program->graph->num_tensors()),
-        max_steps_(search.max_steps) {}
+      : versions_(search.memo->versions()),
+        steps_(*search.plan, search.units, search.memo),
+        costs_(steps_, search.memo),
+        num_tensors_(steps_.num_tensors()),
+        max_steps_(search.max_steps) {
+    versions_.LimitPlanning(search.max_plan_steps);
+  }
+  ~Frontier() { versions_.LimitPlanning(INT64_MAX); }
 
   std::optional<Plan> Run() {
     if (!FollowCurrent()) return std::nullopt;
@@ -163,7 +166,7 @@ class Frontier {
   // The cost of the reshardings of a step in the current program, without the op's own time.
   double Moves(int i) const {
     const ProgramStep& step = steps_.step(i);
-    return step.choices.empty() ? cost_[i] : cost_[i] - step.times * step.choices[0].choice.time;
+    return step.choices.empty() ? cost_[i] : cost_[i] - step.times * step.choices[0]->choice.time;
   }
 
   // The steps nearest to `center`, over values that they share, as many as the budget of a part allows. Adds
@@ -262,9 +265,9 @@ class Frontier {
     least_flops_.assign(steps_.size() + 1, 0);
     for (const int i : part) {
       const ProgramStep& step = steps_.step(i);
-      double least = step.choices[0].choice.flops;
-      for (const NumberedChoice& choice : step.choices) least = std::min(least, choice.choice.flops);
-      least_flops_[i] = step.times * (least - step.choices[0].choice.flops);
+      double least = step.choices[0]->choice.flops;
+      for (const NumberedChoice* choice : step.choices) least = std::min(least, choice->choice.flops);
+      least_flops_[i] = step.times * (least - step.choices[0]->choice.flops);
     }
     for (int i = steps_.size(); i-- > 0;) least_flops_[i] += least_flops_[i + 1];
   }
@@ -300,7 +303,7 @@ class Frontier {
         node.step = i;
         node.choice = static_cast<int>(c);
         node.passed_on = passed_on;
-        const double flops = step.times * (step.choices[c].choice.flops - step.choices[0].choice.flops);
+        const double flops = step.times * (step.choices[c]->choice.flops - step.choices[0]->choice.flops);
         Extend(i, difference, paths, taken, flops, &node);
       }
     }
@@ -484,7 +487,7 @@ class Frontier {
     return versions_.EstimateFetch(result, set, versions_.Number(complete));
   }
 
-  VersionSets versions_;
+  VersionSets& versions_;
   ProgramSteps steps_;
   StepCosts costs_;
   const int num_tensors_;

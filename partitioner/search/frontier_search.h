@@ -24,12 +24,12 @@
 
 #include "partitioner/plan/op_choices.h"
 #include "partitioner/plan/plan.h"
-#include "partitioner/prepare/prepared_program.h"
+#include "partitioner/plan/plan_memo.h"
 
 namespace toroid {
 
 struct FrontierSearch {
-  const PreparedProgram* program = nullptr;
+  PlanMemo* memo = nullptr;
   const Plan* plan = nullptr;  // With decisions for all ops.
   AxisUnits units;             // The runs of axes that may cut a factor: UnitsOf the plan, or SingleAxes.
   int64_t max_steps = 0;       // Budget: pairs of a state and a choice to evaluate.

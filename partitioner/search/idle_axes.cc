@@ -12,8 +12,8 @@ std::vector<PricedPlan> CutOverIdleAxes(const SearchProblem& problem, const Pric
     Plan undecided = from.plan;
     undecided.ops.clear();
     std::optional<PricedPlan> plan =
-        DecideGreedily(*problem.program, std::move(undecided), CheapestAssignmentsOnIdleAxes(idle_axes),
-                       /*fixed_outputs=*/false);
+        DecideGreedily(std::move(undecided), CheapestAssignmentsOnIdleAxes(idle_axes),
+                       /*fixed_outputs=*/false, problem.memo);
     if (!plan || plan->price.flops == from.price.flops) break;  // No axis is idle.
     cut.push_back(*std::move(plan));
   }

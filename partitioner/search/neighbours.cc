@@ -26,7 +26,7 @@ class NeighbourSearcher {
  public:
   NeighbourSearcher(const SearchProblem& problem, const PricedPlan& from)
       : problem_(problem),
-        program_(*problem.program),
+        program_(problem.memo->program()),
         graph_(*program_.graph),
         best_(from),
         annotations_(program_.annotations),
@@ -139,7 +139,7 @@ class NeighbourSearcher {
     }
     ++plans_;
     std::optional<PricedPlan> priced =
-        DecideGreedily(program_, std::move(plan), *best_.policy, /*fixed_outputs=*/true);
+        DecideGreedily(std::move(plan), *best_.policy, /*fixed_outputs=*/true, problem_.memo);
     if (!priced || priced->price.replicated > best_.price.replicated) return false;
     if (!Improves(priced->price, best_.price, program_.planner->cost())) return false;
     best_ = *std::move(priced);

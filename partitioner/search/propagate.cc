@@ -13,14 +13,15 @@ std::vector<int> BoundaryTensors(const PreparedProgram& program) {
   return tensors;
 }
 
-std::optional<PricedPlan> Propagated(const PreparedProgram& program, const AssignmentPolicy& policy,
+std::optional<PricedPlan> Propagated(const AssignmentPolicy& policy, PlanMemo* memo,
                                      const std::vector<bool>& even) {
+  const PreparedProgram& program = memo->program();
   std::vector<bool> at_boundary(program.graph->num_tensors(), false);
   for (const int t : BoundaryTensors(program)) at_boundary[t] = true;
   Plan plan;
   plan.shardings = ProposeShardings(program, even);
   policy.AdjustPlan(at_boundary, &plan.shardings);
-  return DecideGreedily(program, std::move(plan), policy, /*fixed_outputs=*/false);
+  return DecideGreedily(std::move(plan), policy, /*fixed_outputs=*/false, memo);
 }
 
 }  // namespace toroid

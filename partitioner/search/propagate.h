@@ -16,7 +16,7 @@ std::vector<int> BoundaryTensors(const PreparedProgram& program);
 
 // `even`: by tensor, whether it may be cut only into equal parts; empty: no tensor is so restricted. nullopt as for
 // DecideGreedily.
-std::optional<PricedPlan> Propagated(const PreparedProgram& program, const AssignmentPolicy& policy,
+std::optional<PricedPlan> Propagated(const AssignmentPolicy& policy, PlanMemo* memo,
                                      const std::vector<bool>& even = {});
 
 }  // namespace toroid

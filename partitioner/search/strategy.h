@@ -10,7 +10,6 @@
 
 #include "absl/strings/string_view.h"
 #include "partitioner/plan/greedy_plan.h"
-#include "partitioner/prepare/prepared_program.h"
 
 namespace toroid {
 
@@ -18,9 +17,9 @@ namespace toroid {
 inline constexpr int64_t kPlanSteps = 200000;
 
 struct SearchProblem {
-  const PreparedProgram* program = nullptr;
-  double usual_bytes = 0;  // Sent if every op is decided alone; see Better.
-  int64_t steps = 0;       // The budget of the strategy, in steps of its own.
+  PlanMemo* memo = nullptr;  // That of the program.
+  double usual_bytes = 0;    // Sent if every op is decided alone; see Better.
+  int64_t steps = 0;         // The budget of the strategy, in steps of its own.
 };
 
 struct Strategy {

@@ -98,8 +98,9 @@ absl::StatusOr<Partitioned> PartitionByPlan(const Module& module, const Partitio
   ASSIGN_OR_RETURN(const ProgramForm form, FormOfPlan(options.plan));
   ASSIGN_OR_RETURN(const std::unique_ptr<PreparedProgram> program, PrepareProgram(module, options, form));
   ASSIGN_OR_RETURN(Plan read, ReadPlan(options.plan, *program, NamesOf(*program)));
+  PlanMemo memo(*program);
   const std::optional<PricedPlan> plan =
-      DecideGreedily(*program, std::move(read), PolicyOf(options), /*fixed_outputs=*/true);
+      DecideGreedily(std::move(read), PolicyOf(options), /*fixed_outputs=*/true, &memo);
   if (!plan)
     return absl::InvalidArgumentError("the plan: a value cannot be brought to a sharding that an op needs");
   const double propagate_seconds = start.Seconds();

@@ -40,7 +40,8 @@ int ComparePrices(const std::string& folder) {
     const auto program = PrepareProgram(*file->module, options);
     EXPECT_OK(program.status());
     if (!program.ok()) continue;
-    const std::optional<PricedPlan> plan = Propagated(**program, CheapestAssignments());
+    PlanMemo memo(**program);
+    const std::optional<PricedPlan> plan = Propagated(CheapestAssignments(), &memo);
     EXPECT_TRUE(plan.has_value());
     if (!plan) continue;
     const absl::StatusOr<Partitioned> written = EmitPlan(**program, plan->plan, options);

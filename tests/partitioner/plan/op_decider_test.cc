@@ -1,6 +1,8 @@
 // Which operands an op takes as partial sums, and how it is computed.
 #include "partitioner/plan/op_decider.h"
 
+#include <optional>
+
 #include "gmock/gmock.h"
 #include "partitioner/plan/partial_sums.h"
 #include "tests/partitioner/rewrite/rewrite_fixture.h"
@@ -21,21 +23,37 @@ const char kSums[] = R"(ENTRY main {
 
 class OpDecisionTest : public testing::Test {
  protected:
-  PartialOperands Passed(const RewriteFixture& f, absl::string_view name) {
-    return PartialSums(*f.program, f.plan.shardings, &f.state.values)
-        .OperandsToPassOn(f.Get(name), *f.program->graph->OpOf(f.Get(name)));
+  // A program whose tensors exist in the shardings that AddValue says.
+  struct Fixture : RewriteFixture {
+    Fixture(const std::string& text, int64_t n) : RewriteFixture(text, n), memo(*program), undecided(plan) {
+      undecided.ops.clear();
+      steps.emplace(undecided, AxisUnits(), &memo);
+      places.emplace(*steps, memo.versions());
+    }
+    void AddValue(absl::string_view name, const Sharding& sharding) {
+      VersionSets& versions = memo.versions();
+      places->Put(Tensor(name), versions.SetOf(versions.Number(sharding)));
+    }
+    const FlowOp& Op(absl::string_view name) const { return *program->graph->OpOf(Get(name)); }
+
+    PlanMemo memo;
+    Plan undecided;
+    std::optional<ProgramSteps> steps;
+    std::optional<ValuePlaces> places;
+  };
+
+  PartialOperands Passed(const Fixture& f, absl::string_view name) {
+    return PartialSums(*f.program, f.plan.shardings, &*f.places).OperandsToPassOn(f.Get(name), f.Op(name));
   }
-  OpDecision Decide(const RewriteFixture& f, absl::string_view name) {
-    Plan undecided = f.plan;
-    undecided.ops.clear();
-    const PartialSums partial_sums(*f.program, undecided.shardings, &f.state.values);
-    return OpDecider(*f.program, undecided, CheapestAssignments(), &f.state.values, &partial_sums)
-        .Decide(f.Get(name), *f.program->graph->OpOf(f.Get(name)));
+  OpDecision Decide(Fixture& f, absl::string_view name) {
+    const PartialSums partial_sums(*f.program, f.undecided.shardings, &*f.places);
+    return OpDecider(f.undecided, CheapestAssignments(), *f.steps, *f.places, partial_sums, &f.memo)
+        .Decide(f.Get(name), f.Op(name));
   }
 };
 
 TEST_F(OpDecisionTest, ASumTakesTermsThatArePartialAlike) {
-  RewriteFixture f(kSums, 4);
+  Fixture f(kSums, 4);
   f.AddValue("a", PartialOverAll(f, 2));
   f.AddValue("b", PartialOverAll(f, 2));
   const PartialOperands passed = Passed(f, "sum");
@@ -49,7 +67,7 @@ TEST_F(OpDecisionTest, ASumTakesTermsThatArePartialAlike) {
 }
 
 TEST_F(OpDecisionTest, ATermThatIsCompleteIsNoTermOfASumOverDevices) {
-  RewriteFixture f(kSums, 4);
+  Fixture f(kSums, 4);
   f.AddValue("a", PartialOverAll(f, 2));
   f.AddValue("b", Sharding::Replicated(2));
   EXPECT_TRUE(Passed(f, "sum").none()) << "each device would add it once";
@@ -57,7 +75,7 @@ TEST_F(OpDecisionTest, ATermThatIsCompleteIsNoTermOfASumOverDevices) {
 }
 
 TEST_F(OpDecisionTest, TermsOverOtherAxesOrOfAnotherReducerAreReducedFirst) {
-  RewriteFixture f(kSums, 4);
+  Fixture f(kSums, 4);
   f.AddValue("a", PartialOverAll(f, 2));
   Sharding largest = PartialOverAll(f, 2);
   largest.reducer = Reducer::kMaximum;
@@ -66,7 +84,7 @@ TEST_F(OpDecisionTest, TermsOverOtherAxesOrOfAnotherReducerAreReducedFirst) {
 }
 
 TEST_F(OpDecisionTest, MaximaOfPartsGoThroughNoArithmetic) {
-  RewriteFixture f(kSums, 4);
+  Fixture f(kSums, 4);
   Sharding largest = PartialOverAll(f, 2);
   largest.reducer = Reducer::kMaximum;
   f.AddValue("a", largest);
@@ -75,21 +93,21 @@ TEST_F(OpDecisionTest, MaximaOfPartsGoThroughNoArithmetic) {
 }
 
 TEST_F(OpDecisionTest, ZerosCountAsAPartialTerm) {
-  RewriteFixture f(R"(ENTRY main {
+  Fixture f(R"(ENTRY main {
     p = f32[8,8] parameter(0)
     a = f32[8,8] negate(p)
     zero = f32[] constant(0)
     zeros = f32[8,8] broadcast(zero), dimensions={}
     ROOT sum = f32[8,8] add(a, zeros)
   })",
-                   4);
+            4);
   f.AddValue("a", PartialOverAll(f, 2));
   f.AddValue("zeros", Sharding::Replicated(2));
   EXPECT_EQ(Passed(f, "sum").operands, 0b01);
 }
 
 TEST_F(OpDecisionTest, WhatANonlinearOpNeedsReducedIsPassedOnToNone) {
-  RewriteFixture f(R"(ENTRY main {
+  Fixture f(R"(ENTRY main {
     p = f32[8,8] parameter(0), sharding={devices=[1,$n]<=[$n]}
     q = f32[8,8] parameter(1), sharding={devices=[$n,1]<=[$n]}
     d = f32[8,8] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}
@@ -97,19 +115,19 @@ TEST_F(OpDecisionTest, WhatANonlinearOpNeedsReducedIsPassedOnToNone) {
     bent = f32[8,8] tanh(d)
     ROOT t = (f32[8,8], f32[8,8]) tuple(minus, bent)
   })",
-                   4);
+            4);
   f.AddValue("d", PartialOverAll(f, 2));
   EXPECT_TRUE(Passed(f, "bent").none());
   EXPECT_TRUE(Passed(f, "minus").none()) << "it is reduced for tanh anyway, once for both";
 }
 
 TEST_F(OpDecisionTest, AContractionOverACutDimensionLeavesItsResultPartial) {
-  RewriteFixture f(R"(ENTRY main {
+  Fixture f(R"(ENTRY main {
     p = f32[8,16] parameter(0), sharding={devices=[1,$n]<=[$n]}
     q = f32[16,8] parameter(1), sharding={devices=[$n,1]<=[$n]}
     ROOT d = f32[8,8] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   })",
-                   4);
+            4);
   f.AddValue("p", CutAlong(f, 2, 1));
   f.AddValue("q", CutAlong(f, 2, 0));
   const FlowOp& op = *f.program->graph->OpOf(f.Get("d"));

@@ -78,7 +78,8 @@ TEST(PreparedProgramTest, CandidatesAreComparedWithoutPreparingAgain) {
   for (const std::string& candidate : {rows, columns}) {
     SCOPED_TRACE(candidate);
     ASSERT_OK(GiveSharding(down, ShardingOf(candidate), program.get()));
-    const std::optional<PricedPlan> plan = Propagated(*program, CheapestAssignments());
+    PlanMemo memo(*program);
+    const std::optional<PricedPlan> plan = Propagated(CheapestAssignments(), &memo);
     ASSERT_TRUE(plan.has_value());
     // Compares with the module partitioned under that sharding.
     const auto given = ParseModule(kLayers);
@@ -118,7 +119,8 @@ ENTRY main {
   ASSERT_OK(module.status());
   ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PreparedProgram> program,
                        PrepareProgram(**module, PartitionOptions()));
-  const std::optional<PricedPlan> plan = Propagated(*program, CheapestAssignments());
+  PlanMemo memo(*program);
+  const std::optional<PricedPlan> plan = Propagated(CheapestAssignments(), &memo);
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ(plan->price.flops, 7 * 2 * 2 * 8 * 8);
   EXPECT_EQ(plan->price.sent_bytes, 7 * 3 * 2 * 8 * 4) << "x is gathered each time";

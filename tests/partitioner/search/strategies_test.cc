@@ -46,9 +46,10 @@ class ProposalsTest : public ::testing::Test {
     PartitionOptions options;
     options.num_partitions = n;
     program_ = PrepareProgram(*ProgramFor(text, n), options).value();
-    first_ = *Propagated(*program_, CheapestAssignments());
+    PlanMemo memo(*program_);
+    first_ = *Propagated(CheapestAssignments(), &memo);
     const ListedStrategy listed = ListStrategies({std::string(name)}).value()[0];
-    const SearchProblem problem = {program_.get(), first_.price.sent_bytes, listed.steps};
+    const SearchProblem problem = {&memo, first_.price.sent_bytes, listed.steps};
     return listed.strategy->propose(problem, first_);
   }
 

@@ -1,0 +1,75 @@
+// What walks over a program have in common: numbers of shardings, costs of moves, and choices of ops. Each is found out once,
+// for all plans of the program.
+#ifndef TOROID_PARTITIONER_PLAN_PLAN_MEMO_H_
+#define TOROID_PARTITIONER_PLAN_PLAN_MEMO_H_
+
+#include <cstdint>
+#include <deque>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "partitioner/assign/assignment_policy.h"
+#include "partitioner/plan/op_choices.h"
+#include "partitioner/plan/version_sets.h"
+#include "partitioner/prepare/prepared_program.h"
+
+namespace toroid {
+
+// A choice, with its shardings as numbers of a VersionSets.
+struct NumberedChoice {
+  OpChoice choice;
+  absl::InlinedVector<int, 3> operands;
+  absl::InlinedVector<int, 1> results;
+};
+
+// What an op is decided by.
+struct DecisionKey {
+  const AssignmentPolicy* policy = nullptr;
+  int op_class = -1;
+  // Of each operand the number of its set of shardings, -1 if it is free; of each result that of the planned one; then the
+  // partial operands that are passed on, with their axes and reducer.
+  absl::InlinedVector<int64_t, 8> tensors;
+
+  bool operator==(const DecisionKey& o) const {
+    return policy == o.policy && op_class == o.op_class && tensors == o.tensors;
+  }
+  template <typename H>
+  friend H AbslHashValue(H h, const DecisionKey& key) {
+    return H::combine(std::move(h), key.policy, key.op_class, key.tensors);
+  }
+};
+
+class PlanMemo {
+ public:
+  // `program` must outlive this object.
+  explicit PlanMemo(const PreparedProgram& program);
+  PlanMemo(const PlanMemo&) = delete;
+
+  const PreparedProgram& program() const { return program_; }
+  VersionSets& versions() { return versions_; }
+  const VersionSets& versions() const { return versions_; }
+  // The class of an op of the flow graph (op_classes.h).
+  int ClassOf(const FlowOp& op) const { return classes_[&op - program_.graph->ops().data()]; }
+
+  // The choice that cuts the factors of an op over `factor_axes`. References stay valid.
+  const NumberedChoice& Choice(const FlowOp& op, absl::Span<const AxisList> factor_axes);
+  // All choices of an op under `units`.
+  const std::vector<const NumberedChoice*>& Choices(const FlowOp& op, const AxisUnits& units);
+  // The assignment that was chosen for a key; `choose` is asked once.
+  const Assignment& Decision(DecisionKey key, absl::FunctionRef<Assignment()> choose);
+
+ private:
+  const PreparedProgram& program_;
+  VersionSets versions_;
+  std::vector<int> classes_;  // By flow op.
+  std::deque<NumberedChoice> all_;
+  absl::flat_hash_map<std::pair<int, absl::InlinedVector<AxisList, 6>>, const NumberedChoice*> choices_;
+  absl::flat_hash_map<std::pair<int, AxisUnits>, std::unique_ptr<std::vector<const NumberedChoice*>>> lists_;
+  absl::flat_hash_map<DecisionKey, std::unique_ptr<Assignment>> decisions_;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_PLAN_PLAN_MEMO_H_
