@@ -21,11 +21,12 @@ namespace {
 class Walk {
  public:
   Walk(Plan plan, const AssignmentPolicy& policy, bool fixed_outputs, PlanMemo* memo)
-      : program_(memo->program()),
+      : memo_(*memo),
+        program_(memo->program()),
         graph_(*program_.graph),
         plan_(std::move(plan)),
         versions_(memo->versions()),
-        steps_(plan_, {}, memo),
+        steps_(plan_, memo),
         costs_(steps_, memo),
         places_(steps_, versions_),
         partial_sums_(program_, plan_.shardings, &places_),
@@ -71,19 +72,19 @@ class Walk {
                                                [&](int t) { return versions_.HasWhole(places_.set(t)); });
     if (!is_free) {
       OpDecision decision = decider_.Decide(*op.instruction, op);
-      steps_.SetChoice(i, decision);
+      steps_.SetChoice(i, memo_.Choice(op, decision.assignment.factor_axes), decision.passed_on);
       decided_[step.op - graph_.ops().data()] = std::move(decision);
     }
     const bool takes_parts = absl::c_any_of(op.operands, [&](int t) { return IsCut(t); });
-    if (!costs_.Compute(i, 0, step.passed_on, set_of, &taken)) return false;
+    if (!costs_.Compute(i, *step.choice, step.passed_on, set_of, &taken)) return false;
     Add(taken);
     if (op.results.empty() || places_.set(op.results[0]) != VersionSets::kAnywhere) {
-      price_.flops += step.times * step.choices[0]->choice.flops;
-      price_.written_bytes += step.times * step.choices[0]->choice.written_bytes;
-      if (step.choices[0]->choice.sent_bytes > 0) Share(i);
+      price_.flops += step.times * step.choice->choice.flops;
+      price_.written_bytes += step.times * step.choice->choice.written_bytes;
+      if (step.choice->choice.sent_bytes > 0) Share(i);
       const bool wants_parts =
           absl::c_any_of(op.results, [&](int t) { return plan_.shardings[t].DimAxes() != 0; });
-      if (step.choices[0]->choice.used == 0 && step.passed_on.none() && (takes_parts || wants_parts))
+      if (step.choice->choice.used == 0 && step.passed_on.none() && (takes_parts || wants_parts))
         ++price_.replicated;
     }
     return true;
@@ -113,7 +114,7 @@ class Walk {
   // Takes the exchanges of step `i` off the price that an earlier op has made with the same operands.
   void Share(int i) {
     const ProgramStep& step = steps_.step(i);
-    const NumberedChoice& choice = *step.choices[0];
+    const NumberedChoice& choice = *step.choice;
     for (const ExchangePrices::Exchanges::Part& part : choice.choice.exchanges->parts) {
       if (exchanged_.emplace(step.op->operands[part.operand], choice.operands[part.operand], part.hash)
               .second)
@@ -150,6 +151,7 @@ class Walk {
     return true;
   }
 
+  PlanMemo& memo_;
   const PreparedProgram& program_;
   const FlowGraph& graph_;
   Plan plan_;

@@ -41,6 +41,12 @@ struct DecisionKey {
   }
 };
 
+// A decision of a search: how one step of a part is computed.
+struct FoundDecision {
+  const NumberedChoice* choice = nullptr;
+  PartialOperands passed_on;
+};
+
 class PlanMemo {
  public:
   // `program` must outlive this object.
@@ -60,6 +66,16 @@ class PlanMemo {
   // The assignment that was chosen for a key; `choose` is asked once.
   const Assignment& Decision(DecisionKey key, absl::FunctionRef<Assignment()> choose);
 
+  // What a search found for the parts of programs that have a signature (../search/frontier_search.h): the decisions of their
+  // steps; none if it could not improve them. Null if none was searched.
+  const std::vector<FoundDecision>* DecisionsOfPart(size_t signature) const {
+    const auto known = parts_.find(signature);
+    return known == parts_.end() ? nullptr : &known->second;
+  }
+  void SetDecisionsOfPart(size_t signature, std::vector<FoundDecision> found) {
+    parts_[signature] = std::move(found);
+  }
+
  private:
   const PreparedProgram& program_;
   VersionSets versions_;
@@ -68,6 +84,7 @@ class PlanMemo {
   absl::flat_hash_map<std::pair<int, absl::InlinedVector<AxisList, 6>>, const NumberedChoice*> choices_;
   absl::flat_hash_map<std::pair<int, AxisUnits>, std::unique_ptr<std::vector<const NumberedChoice*>>> lists_;
   absl::flat_hash_map<DecisionKey, std::unique_ptr<Assignment>> decisions_;
+  absl::flat_hash_map<size_t, std::vector<FoundDecision>> parts_;
 };
 
 }  // namespace toroid

@@ -10,14 +10,13 @@
 
 namespace toroid {
 
-ProgramSteps::ProgramSteps(const Plan& plan, AxisUnits units, PlanMemo* memo)
+ProgramSteps::ProgramSteps(const Plan& plan, PlanMemo* memo)
     : memo_(*memo),
       program_(memo->program()),
       graph_(*program_.graph),
       annotations_(program_.annotations),
       plan_(plan),
-      versions_(memo->versions()),
-      units_(std::move(units)) {
+      versions_(memo->versions()) {
   const int n = graph_.num_tensors();
   last_use_.assign(n, -1);
   producer_.assign(n, -1);
@@ -88,48 +87,28 @@ void ProgramSteps::Fill(const FlowOp& op, ProgramStep* step) {
     may_be_free_[op.results[0]] = true;
     if (decided == nullptr) {
       const std::vector<AxisList> whole(op.rule->factors.size());
-      step->choices.push_back(&memo_.Choice(op, whole));
+      step->choice = &memo_.Choice(op, whole);
       return;
     }
   }
   if (decided == nullptr) return;
-  step->choices.push_back(&memo_.Choice(op, decided->assignment.factor_axes));
+  step->choice = &memo_.Choice(op, decided->assignment.factor_axes);
   step->passed_on = decided->passed_on;
 }
 
-void ProgramSteps::SetChoice(int i, const OpDecision& decision) {
-  ProgramStep& step = steps_[i];
-  step.choices = {&memo_.Choice(*step.op, decision.assignment.factor_axes)};
-  step.passed_on = decision.passed_on;
-}
-
-double ProgramSteps::CountChoices(int i) const {
-  return steps_[i].choices.empty() ? 1 : toroid::CountChoices(program_, *steps_[i].op, units_);
-}
-
-void ProgramSteps::AddChoices(int i) {
-  ProgramStep& step = steps_[i];
-  if (step.choices.empty()) return;
-  const NumberedChoice* const present = step.choices[0];
-  for (const NumberedChoice* choice : memo_.Choices(*step.op, units_)) {
-    if (choice != present) step.choices.push_back(choice);
-  }
-}
-
-void ProgramSteps::Decide(int i, int choice, const PartialOperands& passed_on) {
-  ProgramStep& step = steps_[i];
-  std::swap(step.choices[0], step.choices[choice]);
-  step.passed_on = passed_on;
+void ProgramSteps::SetChoice(int i, const NumberedChoice& choice, const PartialOperands& passed_on) {
+  steps_[i].choice = &choice;
+  steps_[i].passed_on = passed_on;
 }
 
 Plan ProgramSteps::Decided() const {
   Plan plan = plan_;
   plan.ops.resize(graph_.ops().size());
   for (const ProgramStep& step : steps_) {
-    if (step.choices.empty()) continue;
+    if (step.choice == nullptr) continue;
     OpDecision decision;
-    decision.assignment.factor_axes = step.choices[0]->choice.factor_axes;
-    decision.assignment.flops = step.choices[0]->choice.flops;
+    decision.assignment.factor_axes = step.choice->choice.factor_axes;
+    decision.assignment.flops = step.choice->choice.flops;
     decision.passed_on = step.passed_on;
     plan.ops[step.op - graph_.ops().data()] = std::move(decision);
   }

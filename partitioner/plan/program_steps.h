@@ -28,8 +28,8 @@ struct ProgramStep {
       false;  // Whether the op is computed by a choice: it neither delivers values nor is always free.
   // Whether the op hands on one leaf of a tuple (FlowGraph::LeafOps). It is decided even if its operand is free.
   bool hands_on = false;
-  // The present choice first. Empty: the step delivers values, or makes free ones.
-  absl::InlinedVector<const NumberedChoice*, 1> choices;
+  // How it is computed at present. Null: the step delivers values, or makes free ones.
+  const NumberedChoice* choice = nullptr;
   PartialOperands passed_on;  // The operands that the op takes partial at present.
   // Whether the result is a free value (../propagation/free_values.h) if certain operands are free or
   // replicated.
@@ -40,7 +40,7 @@ struct ProgramStep {
 class ProgramSteps {
  public:
   // The plan's decisions are the present ones. All references must outlive this object.
-  ProgramSteps(const Plan& plan, AxisUnits units, PlanMemo* memo);
+  ProgramSteps(const Plan& plan, PlanMemo* memo);
 
   const std::vector<ProgramStep>& steps() const { return steps_; }
   const ProgramStep& step(int i) const { return steps_[i]; }
@@ -57,16 +57,8 @@ class ProgramSteps {
   // Whether a tensor is a free value (../propagation/free_values.h) under any decisions.
   bool is_free(int tensor) const { return free_[tensor]; }
 
-  // An upper bound on the number of choices of a step, not counting the orders of units; 1 if it has no
-  // choices.
-  double CountChoices(int i) const;
-  // Appends all choices of a step to its present one; RemoveChoices removes them again.
-  void AddChoices(int i);
-  void RemoveChoices(int i) { steps_[i].choices.resize(std::min<size_t>(1, steps_[i].choices.size())); }
-  // Makes a choice of a step its present one.
-  void Decide(int i, int choice, const PartialOperands& passed_on);
-  // Makes `decision` the present choice of a step that has none yet.
-  void SetChoice(int i, const OpDecision& decision);
+  // Makes a choice the present one of a step.
+  void SetChoice(int i, const NumberedChoice& choice, const PartialOperands& passed_on);
   // The plan with the present decisions.
   Plan Decided() const;
 
@@ -86,7 +78,6 @@ class ProgramSteps {
   const Annotations& annotations_;
   const Plan& plan_;
   VersionSets& versions_;
-  const AxisUnits units_;
   std::vector<ProgramStep> steps_;
   std::vector<int> last_use_, producer_, initial_;
   std::vector<std::vector<int>> users_;

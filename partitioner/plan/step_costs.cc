@@ -26,11 +26,10 @@ int Find(const SetsOfTensors& sets, int tensor, SetOf otherwise) {
 
 }  // namespace
 
-bool StepCosts::Compute(int i, int choice_number, const PartialOperands& passed_on, SetOf set_of,
+bool StepCosts::Compute(int i, const NumberedChoice& choice, const PartialOperands& passed_on, SetOf set_of,
                         Taken* taken) {
   ++count_;
   const ProgramStep& step = steps_.step(i);
-  const NumberedChoice& choice = *step.choices[choice_number];
   const FlowOp& op = *step.op;
   const AxisSet passed = passed_on.axes();
   if (passed != 0) {
@@ -45,7 +44,7 @@ bool StepCosts::Compute(int i, int choice_number, const PartialOperands& passed_
   for (size_t k = 0; k < op.operands.size(); ++k) {
     const int t = op.operands[k];
     if (steps_.is_free(t) || !graph_.shape(t).IsArray()) continue;
-    const int wanted = Wanted(i, choice_number, k, passed_on);
+    const int wanted = Wanted(choice, k, passed_on);
     const VersionSets::Fetched fetched = versions_.Fetch(t, Find(taken->after, t, set_of), wanted);
     if (fetched.set < 0) return false;
     taken->cost += fetched.moves.time;

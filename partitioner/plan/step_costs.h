@@ -29,9 +29,10 @@ class StepCosts {
     // After the step: the sets of the tensors that it reads, then of the tensors that it makes.
     SetsOfTensors after;
   };
-  // Computes step `i` by one of its choices, from the sets `set_of`. False if the choice excludes
+  // Computes step `i` by a choice, from the sets `set_of`. False if the choice excludes
   // `passed_on`, or if an operand cannot be brought to the sharding that the choice needs.
-  bool Compute(int i, int choice, const PartialOperands& passed_on, SetOf set_of, Taken* taken);
+  bool Compute(int i, const NumberedChoice& choice, const PartialOperands& passed_on, SetOf set_of,
+               Taken* taken);
   // The same for a step that delivers values.
   bool Deliver(int i, SetOf set_of, Taken* taken);
 
@@ -40,8 +41,8 @@ class StepCosts {
   std::vector<PartialOperands> Passings(int i, SetOf set_of) const;
 
   // The number of the sharding in which a choice takes an operand.
-  int Wanted(int i, int choice, size_t operand, const PartialOperands& passed_on) {
-    const int wanted = steps_.step(i).choices[choice]->operands[operand];
+  int Wanted(const NumberedChoice& choice, size_t operand, const PartialOperands& passed_on) {
+    const int wanted = choice.operands[operand];
     return passed_on.Has(operand) ? WithPartial(wanted, passed_on) : wanted;
   }
 

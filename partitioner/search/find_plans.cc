@@ -3,10 +3,9 @@
 #include <optional>
 #include <utility>
 
-#include "hlo/analysis/trip_count.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
-#include "partitioner/propagation/flow_problem.h"
+#include "partitioner/plan/ops_alone.h"
 #include "partitioner/search/propagate.h"
 #include "partitioner/search/strategies.h"
 
@@ -14,32 +13,6 @@ namespace toroid {
 namespace {
 
 constexpr size_t kMostPlans = 3;
-// Larger programs keep the first plan: every further one takes a tenth of a second or more.
-constexpr int64_t kMostInstructions = 4096;
-
-// The bytes that a device sends if each op takes its operands from, and brings its results to, the shardings of a plan, as
-// partitioners do that decide op by op and share nothing.
-double BytesOfOpsAlone(const PreparedProgram& program, const ShardingPlan& plan) {
-  double bytes = 0;
-  const std::vector<Executions> executions = CountExecutions(*program.flat);
-  for (const FlowOp& op : program.graph->ops()) {
-    if (op.operands.empty() && op.results.empty()) continue;
-    if (program.annotations.boundaries.contains(op.instruction)) continue;
-    const AssignmentProblem problem = ProblemOf(*program.graph, op, [&](int t, bool) {
-      TensorState state;
-      state.places.push_back(plan[t]);
-      state.reserved = program.annotations.manual[t];
-      return state;
-    });
-    const Assignment assignment = ChooseAssignment(problem, program.planner.get(), program.annotations.mesh);
-    const double times = op.instruction == nullptr
-                             ? 1
-                             : static_cast<double>(executions[op.instruction->computation()->index()].times);
-    bytes += times * static_cast<double>(assignment.sent_bytes);
-  }
-  return bytes;
-}
-
 // Adds a plan that was made from `from`, the best plan with this one's ancestors. It takes the place of `from` if it improves
 // on it, unless `also`. True if it did.
 bool Keep(PricedPlan plan, const Plan& from, bool also, const CostModel& cost, FoundPlans* found) {
@@ -78,13 +51,11 @@ absl::StatusOr<FoundPlans> FindPlans(const PreparedProgram& program, ProgramForm
   FoundPlans found;
   found.propagate_seconds = start.Seconds();
   first->plan.form = form;
-  found.searched = program.flat->NumInstructions() <= kMostInstructions;
-  if (found.searched) found.usual_bytes = BytesOfOpsAlone(program, first->plan.shardings);
+  found.usual_bytes = BytesOfOpsAlone(first->plan.shardings, &memo);
   found.first = *first;
   found.plans.push_back(*std::move(first));
   ASSIGN_OR_RETURN(const std::vector<ListedStrategy> listed, ListStrategies(options.strategies));
   for (const auto& [strategy, steps] : listed) {
-    if (!found.searched && !strategy->is_preferred) continue;
     const SearchProblem problem = {&memo, found.usual_bytes, steps};
     const std::vector<PricedPlan> before = found.plans;
     for (const PricedPlan& from : before) {

@@ -13,7 +13,6 @@ struct FoundPlans {
   std::vector<PricedPlan> plans;  // At most three, the best first.
   std::vector<PricedPlan>
       earlier;             // Those that the plans improved on, in the order in which they were found.
-  bool searched = false;   // False for a large program, which keeps its first plan.
   double usual_bytes = 0;  // Sent if every op is decided alone; see Better.
   double propagate_seconds = 0;
 };

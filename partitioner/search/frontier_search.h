@@ -9,7 +9,8 @@
 //
 // If the budget allows it, all ops are decided at once; if moreover no state had to be dropped, the result is
 // the cheapest program by the model. In larger programs the search takes the ops that move data, dearest
-// first, and decides the ops around each anew while all other ops keep their decisions. If there are too many
+// first, and decides the ops around each anew while all other ops keep their decisions. What it finds for one part, or that it
+// finds nothing, holds for all parts that are alike, so that the layers of a model are searched once. If there are too many
 // states, those stay that have the lowest cost so far plus the estimated cost of the next uses of their
 // values. Values at the ends of loops, branches and manual regions keep the plan's shardings. Ops in a loop
 // count once per trip.

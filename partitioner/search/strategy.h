@@ -13,8 +13,8 @@
 
 namespace toroid {
 
-// Moves that the planner may look at to plan the reshardings of one strategy. They take some 0.1 s.
-inline constexpr int64_t kPlanSteps = 200000;
+// Moves that the planner may look at to plan the reshardings of one strategy. They take some 30 ms.
+inline constexpr int64_t kPlanSteps = 60000;
 
 struct SearchProblem {
   PlanMemo* memo = nullptr;  // That of the program.

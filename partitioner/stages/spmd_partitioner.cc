@@ -124,8 +124,7 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
   ASSIGN_OR_RETURN(forms[0].found, FindPlans(*forms[0].program, ProgramForm::kAsGiven, silent));
   propagate_seconds += forms[0].found.propagate_seconds;
   const PricedPlan first = forms[0].found.first;
-  if (options.policy == nullptr && forms[0].found.searched &&
-      absl::c_linear_search(options.strategies, kForms)) {
+  if (options.policy == nullptr && absl::c_linear_search(options.strategies, kForms)) {
     for (const ProgramForm form : FormsToTry(*forms[0].program->graph, first.plan.shardings)) {
       FormPlans other;
       ASSIGN_OR_RETURN(other.program, PrepareProgram(module, silent, form));

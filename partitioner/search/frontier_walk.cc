@@ -1,0 +1,242 @@
+#include "partitioner/search/frontier_walk.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace toroid {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+// Most paths kept for one state, none of which beats another in both cost and flops.
+constexpr size_t kMostPaths = 4;
+// A path must win back what it costs in the part and in this many steps that the part reaches.
+constexpr size_t kMostReached = 256;
+
+bool IsBeaten(const Path& path, const Paths& known) {
+  return std::any_of(known.begin(), known.end(),
+                     [&](const Path& other) { return other.cost <= path.cost && other.flops <= path.flops; });
+}
+
+// Adds a path, and removes those that it beats.
+void Insert(const Path& path, Paths* kept) {
+  const auto is_beaten = [&](const Path& other) {
+    return path.cost <= other.cost && path.flops <= other.flops;
+  };
+  kept->erase(std::remove_if(kept->begin(), kept->end(), is_beaten), kept->end());
+  if (kept->size() < kMostPaths) kept->push_back(path);
+}
+
+}  // namespace
+
+FrontierWalk::FrontierWalk(PresentProgram* program, const AxisUnits& units, LaterUses* later_uses,
+                           std::vector<int> part, size_t most_states)
+    : program_(*program),
+      steps_(program->steps()),
+      units_(units),
+      part_(std::move(part)),
+      most_states_(most_states),
+      later_uses_(*later_uses),
+      agenda_(part_.begin(), part_.end()) {
+  FindBounds();
+}
+
+bool FrontierWalk::IsOfPart(int step) const { return std::binary_search(part_.begin(), part_.end(), step); }
+
+absl::Span<const NumberedChoice* const> FrontierWalk::ChoicesOf(int step) const {
+  if (!IsOfPart(step)) return {};
+  return program_.memo().Choices(*steps_.step(step).op, units_);
+}
+
+// Steps that the part reaches save at most what they spend on reshardings; those of the part may also be computed by another
+// choice.
+void FrontierWalk::FindBounds() {
+  std::map<int, Bound> bounds;
+  std::vector<int> next;
+  for (const int i : part_) {
+    const ProgramStep& step = steps_.step(i);
+    double time = step.choice->choice.time, flops = step.choice->choice.flops;
+    for (const NumberedChoice* choice : ChoicesOf(i)) {
+      time = std::min(time, choice->choice.time);
+      flops = std::min(flops, choice->choice.flops);
+    }
+    bounds[i] = {i, program_.cost(i) - step.times * time, step.times * (flops - step.choice->choice.flops)};
+    next.push_back(i);
+  }
+  const size_t most = part_.size() + kMostReached;
+  for (size_t k = 0; k < next.size() && bounds.size() < most; ++k) {
+    const ProgramStep& from = steps_.step(next[k]);
+    const auto reach = [&](int t) {
+      for (const int user : steps_.users(t)) {
+        if (user > part_.front() && bounds.try_emplace(user, Bound{user, program_.Moves(user), 0}).second) {
+          next.push_back(user);
+        }
+      }
+    };
+    for (const int t : from.op->results) reach(t);
+    if (k < part_.size()) {
+      for (const int t : from.op->operands) reach(t);
+    }
+  }
+  for (const auto& [i, bound] : bounds) bounds_.push_back(bound);
+  bounds_.push_back({std::numeric_limits<int>::max(), 0, 0});
+  for (size_t k = bounds_.size() - 1; k-- > 0;) {
+    bounds_[k].most_saved += bounds_[k + 1].most_saved;
+    bounds_[k].least_flops += bounds_[k + 1].least_flops;
+  }
+}
+
+std::vector<PresentProgram::Decision> FrontierWalk::Run() {
+  states_.At(Difference()).push_back(Path());
+  while (!agenda_.empty()) {
+    const int i = *agenda_.begin();
+    agenda_.erase(agenda_.begin());
+    if (i > part_.back() && states_.size() == 1 && states_[0].difference.empty()) break;
+    Visit(i);
+    if (states_.size() == 0) return {};
+  }
+  const Path* best = nullptr;
+  for (const auto& [difference, paths] : states_) {
+    for (const Path& path : paths) {
+      if (path.flops <= 0 && (best == nullptr || path.cost < best->cost)) best = &path;
+    }
+  }
+  std::vector<PresentProgram::Decision> decisions;
+  if (best == nullptr || best->cost >= -kLeastGain * program_.total()) return decisions;
+  for (int n = best->last; n >= 0; n = nodes_[n].before) decisions.push_back(nodes_[n].decision);
+  std::reverse(decisions.begin(), decisions.end());
+  return decisions;
+}
+
+// Whether a path may still end with less cost and no more flops than the present program.
+bool FrontierWalk::MayWin(const Path& path) const {
+  return path.cost < after_.most_saved && path.flops + after_.least_flops <= 0;
+}
+
+void FrontierWalk::Visit(int i) {
+  after_ = *std::upper_bound(bounds_.begin(), bounds_.end() - 1, i,
+                             [](int step, const Bound& bound) { return step < bound.step; });
+  next_.Clear();
+  const bool is_of_part = IsOfPart(i);
+  const auto is_touched = [&](const Difference& difference) {
+    return std::any_of(difference.begin(), difference.end(),
+                       [&](const auto& value) { return SetIn(program_.after(i), value.first, -1) >= 0; });
+  };
+  for (const auto& [difference, paths] : states_) {
+    if (is_of_part || is_touched(difference)) {
+      Take(i, difference, paths);
+      continue;
+    }
+    for (const Path& path : paths) {
+      if (MayWin(path)) Insert(path, &next_.At(difference));
+    }
+  }
+  if (next_.size() > most_states_) KeepCheapest(i);
+  std::swap(states_, next_);
+}
+
+// Extends the paths of a state by each choice of step `i`.
+void FrontierWalk::Take(int i, const Difference& difference, absl::Span<const Path> paths) {
+  const ProgramStep& step = steps_.step(i);
+  const auto set_of = [&](int t) {
+    return SetIn(difference, t, SetIn(program_.before(i), t, steps_.initial(t)));
+  };
+  StepCosts::Taken taken;
+  if (step.choice == nullptr) {
+    if (program_.costs().Deliver(i, set_of, &taken)) Extend(i, difference, paths, taken, 0, nullptr);
+    return;
+  }
+  for (const PartialOperands& passed_on : program_.costs().Passings(i, set_of)) {
+    const auto extend = [&](const NumberedChoice* choice) {
+      if (!program_.costs().Compute(i, *choice, passed_on, set_of, &taken)) return;
+      Node node;
+      node.decision = {i, choice, passed_on};
+      Extend(i, difference, paths, taken, step.times * (choice->choice.flops - step.choice->choice.flops),
+             &node);
+    };
+    extend(step.choice);
+    for (const NumberedChoice* choice : ChoicesOf(i)) {
+      if (choice != step.choice) extend(choice);
+    }
+  }
+}
+
+// Extends the paths of the state `before` by one choice of step `i`, with the result `taken`. `flops`: those it adds to the
+// present program's; `node`: the decision, null if the step has no choices.
+void FrontierWalk::Extend(int i, const Difference& before, absl::Span<const Path> paths,
+                          const StepCosts::Taken& taken, double flops, const Node* node) {
+  const double cost = taken.cost - program_.cost(i);
+  const auto may_win = [&](const Path& path) { return MayWin({path.cost + cost, path.flops + flops}); };
+  if (std::none_of(paths.begin(), paths.end(), may_win)) return;
+  const Difference difference = DifferenceAfter(i, before, taken);
+  Paths& kept = next_.At(difference);
+  if (kept.empty()) {
+    for (const auto& [t, set] : difference) {
+      const int next = program_.NextUse(t, i);
+      if (next >= 0) agenda_.insert(next);
+    }
+  }
+  for (const Path& path : paths) {
+    Path longer = {path.cost + cost, path.flops + flops, path.last};
+    if (!MayWin(longer) || IsBeaten(longer, kept)) continue;
+    if (node != nullptr) {
+      nodes_.push_back(*node);
+      nodes_.back().before = path.last;
+      longer.last = static_cast<int>(nodes_.size()) - 1;
+    }
+    Insert(longer, &kept);
+  }
+}
+
+Difference FrontierWalk::DifferenceAfter(int i, const Difference& before,
+                                         const StepCosts::Taken& taken) const {
+  Difference difference;
+  for (const auto& [t, set] : before) {
+    if (SetIn(taken.after, t, -1) < 0 && steps_.last_use(t) > i) difference.push_back({t, set});
+  }
+  for (const auto& [t, set] : taken.after) {
+    if (steps_.last_use(t) > i && set != SetIn(program_.after(i), t, -1)) difference.push_back({t, set});
+  }
+  std::sort(difference.begin(), difference.end());
+  return difference;
+}
+
+// The extra cost, over the present program, of the users of tensor `t` after step `i` if it then has the versions of `set`.
+// Each user is estimated alone.
+double FrontierWalk::ExtraCost(int i, int t, int set) {
+  const std::vector<int>& users = steps_.users(t);
+  std::vector<double>& extra = extra_[{t, set}];
+  if (extra.empty()) {
+    extra.resize(users.size() + 1, 0.0);
+    for (size_t k = users.size(); k-- > 0 && users[k] > i;) {
+      const int user = users[k], usual = SetIn(program_.before(user), t, set);
+      const bool anew = IsOfPart(user);
+      extra[k] = extra[k + 1];
+      if (usual == set) continue;
+      extra[k] += later_uses_.CheapestUse(user, t, set, anew) - later_uses_.CheapestUse(user, t, usual, anew);
+    }
+  }
+  return extra[std::upper_bound(users.begin(), users.end(), i) - users.begin()];
+}
+
+// Keeps the states with the lowest cost so far plus the extra cost of the later uses of their values.
+void FrontierWalk::KeepCheapest(int i) {
+  std::vector<std::pair<double, size_t>> order;
+  for (size_t k = 0; k < next_.size(); ++k) {
+    double cost = kNever;
+    for (const Path& path : next_[k].paths) cost = std::min(cost, path.cost);
+    for (const auto& [t, set] : next_[k].difference) cost += ExtraCost(i, t, set);
+    order.emplace_back(cost, k);
+  }
+  std::nth_element(order.begin(), order.begin() + static_cast<int64_t>(most_states_), order.end());
+  std::sort(order.begin(), order.begin() + static_cast<int64_t>(most_states_));
+  States left;
+  for (size_t k = 0; k < most_states_; ++k) {
+    const States::State& state = next_[order[k].second];
+    left.At(state.difference) = state.paths;
+  }
+  std::swap(left, next_);
+}
+
+}  // namespace toroid

@@ -1,0 +1,73 @@
+// Decides some steps of a program together, by dynamic programming over the values that are live between two steps
+// (frontier_search.h).
+#ifndef TOROID_PARTITIONER_SEARCH_FRONTIER_WALK_H_
+#define TOROID_PARTITIONER_SEARCH_FRONTIER_WALK_H_
+
+#include <set>
+#include <vector>
+
+#include "partitioner/search/frontier_states.h"
+#include "partitioner/search/later_uses.h"
+#include "partitioner/search/present_program.h"
+
+namespace toroid {
+
+// The least part of the cost of a program that new decisions must save.
+inline constexpr double kLeastGain = 1e-7;
+
+class FrontierWalk {
+ public:
+  // `part`: the steps to decide anew, in order; all others keep their decisions. `units`: those that may cut a factor.
+  // `most_states`: kept after each step. All pointers must outlive the walk.
+  FrontierWalk(PresentProgram* program, const AxisUnits& units, LaterUses* later_uses, std::vector<int> part,
+               size_t most_states);
+
+  // The decisions of the cheapest path, in the order of steps, if it costs less than the present program and computes no more
+  // flops; empty if there is none.
+  std::vector<PresentProgram::Decision> Run();
+
+ private:
+  // A decision on a path, with the number of the decision before it.
+  struct Node {
+    int before = -1;
+    PresentProgram::Decision decision;
+  };
+
+  // What a step, and all later ones that the part reaches, can save at most, and the fewest flops that they do, as a
+  // difference from the present program.
+  struct Bound {
+    int step = 0;
+    double most_saved = 0;
+    double least_flops = 0;
+  };
+
+  bool IsOfPart(int step) const;
+  absl::Span<const NumberedChoice* const> ChoicesOf(int step) const;
+  void FindBounds();
+  bool MayWin(const Path& path) const;
+  void Visit(int i);
+  void Take(int i, const Difference& difference, absl::Span<const Path> paths);
+  void Extend(int i, const Difference& before, absl::Span<const Path> paths, const StepCosts::Taken& taken,
+              double flops, const Node* node);
+  Difference DifferenceAfter(int i, const Difference& before, const StepCosts::Taken& taken) const;
+  double ExtraCost(int i, int t, int set);
+  void KeepCheapest(int i);
+
+  PresentProgram& program_;
+  const ProgramSteps& steps_;
+  const AxisUnits& units_;
+  const std::vector<int> part_;
+  const size_t most_states_;
+  LaterUses& later_uses_;
+  // By tensor and set: for each user, in order, the extra cost of it and all later users.
+  absl::flat_hash_map<std::pair<int, int>, std::vector<double>> extra_;
+  std::set<int> agenda_;  // Steps to visit: those of the part, and those whose tensors differ in some state.
+  std::vector<Bound> bounds_;  // In the order of steps; the last one is that of no step.
+  Bound after_;                // Of the steps after the one that is visited.
+  States states_, next_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace toroid
+
+#endif  // TOROID_PARTITIONER_SEARCH_FRONTIER_WALK_H_
