@@ -19,9 +19,9 @@
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
 #include "hlo/io/hlo_text.h"
-#include "runtime/command/ranks_command.h"
 #include "runtime/engine/executor.h"
 #include "runtime/transport/mpi_library.h"
+#include "runtime/transport/run_on_mpi.h"
 
 namespace toroid {
 namespace {

@@ -4,43 +4,48 @@
     tools/generate_build.py [--check]
 
 One target per file pair: NAME.h + NAME.cc is cc_library NAME, NAME_test.cc is cc_test NAME_test, NAME_main.cc is
-a cc_binary (hlo_run_main.cc gives hlo-run), NAME_benchmark.cc is a cc_binary on Google Benchmark. A comment line
+a cc_binary NAME, NAME_benchmark.cc is a cc_binary on Google Benchmark. A comment line
 `// BUILD: attribute = value` in a source adds that attribute to its target,
 `// BUILD: srcs += "a.cc"` in a header adds further sources to its target, `// BUILD: embed "a.textproto"` in a source
 makes STEM_embedded.inc, whose rows {"a.textproto", R"(...)"} hold those files. NAME.proto makes the libraries NAME_proto
-and NAME_cc_proto. The binary of PART/command/NAME_main.cc is //PART:NAME.
-A library that uses a folder above its own (FLOORS) is an error. With --check nothing is written, and the exit status is 1
-if a file is out of date.
+and NAME_cc_proto. The mains of commands/ are libraries, and their binaries are in the packages of the parts (COMMANDS).
+A target that uses a part that is not for it (USERS) is an error, and so is a library that uses a folder above its own
+(FLOORS). With --check nothing is written, and the exit status is 1 if a file is out of date.
 """
 import os
 import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ['hlo', 'partitioner', 'runtime', 'simulator', 'examples', 'benchmarks', 'tests']
-# The folders that may use each folder, besides itself. Between partitioner, runtime and simulator only commands may use
-# another folder, libraries may not: see target().
+FOLDERS = ['hlo', 'partitioner', 'runtime', 'simulator', 'commands', 'examples', 'benchmarks', 'tests']
+# The top folders that may use each of them, besides itself.
 USERS = {
-    'hlo': ['partitioner', 'runtime', 'simulator', 'examples', 'benchmarks', 'tests'],
-    'partitioner': ['runtime', 'simulator', 'examples', 'benchmarks', 'tests'],
-    'runtime': ['partitioner', 'examples', 'benchmarks', 'tests'],
-    'simulator': ['partitioner', 'examples', 'benchmarks', 'tests'],
+    'hlo': ['partitioner', 'runtime', 'simulator', 'commands', 'examples', 'benchmarks', 'tests'],
+    'partitioner': ['commands', 'examples', 'benchmarks', 'tests'],
+    'runtime': ['commands', 'examples', 'benchmarks', 'tests'],
+    'simulator': ['commands', 'examples', 'benchmarks', 'tests'],
+    'commands': ['tests'],
     'examples': ['benchmarks', 'tests'],
     'benchmarks': ['tests'],
     'tests': ['benchmarks'],
 }
-APART = {(a, b) for a in ('partitioner', 'runtime', 'simulator') for b in ('partitioner', 'runtime', 'simulator') if a != b}
+# The mains of commands/, and the binaries that link them.
+COMMANDS = {
+    'hlo_convert_main': '//hlo:hlo-convert',
+    'hlo_partition_main': '//partitioner:hlo-partition',
+    'hlo_run_main': '//runtime:hlo-run',
+    'hlo_simulate_main': '//simulator:hlo-simulate',
+}
 # The folders inside each part, from the ground up: a library uses its own folder and those below it. '' is the part's own
 # folder. Folders that stand on one line use each other.
 FLOORS = {
     'hlo': ['base', 'proto', '', 'ir', 'devices', 'ops', 'builder', 'io', 'analysis', 'cost', 'passes', 'gradient/sweep',
-            'gradient/rules', 'gradient/remat', 'gradient', 'command'],
+            'gradient/rules', 'gradient/remat', 'gradient'],
     'partitioner': ['spmd', 'reshard', 'ops', 'assign', 'propagation', 'prepare', 'provenance', 'plan', 'report', 'rewrite',
-                    'search', 'stages', 'command'],
+                    'search', 'stages'],
     'runtime': ['loops', 'transport', 'mesh', 'plan', 'dynamic', 'kernels', 'kernels/linear_algebra', 'collectives',
-                'engine', 'numerics', 'partitioned', 'arguments', 'check', 'command'],
-    'simulator': ['machines', 'network', 'collectives', 'schedule', 'chip lowering memory', 'report', 'stages', 'cost',
-                  'command'],
+                'engine', 'numerics', 'partitioned', 'arguments', 'check'],
+    'simulator': ['machines', 'network', 'collectives', 'schedule', 'chip lowering memory', 'report', 'stages', 'cost'],
 }
 SKIPPED = {'hlo/proto'}
 EXTERNAL = [
@@ -141,6 +146,15 @@ def floor_of(folder):
     sys.exit(f'{folder} has no floor: add it to FLOORS in tools/generate_build.py, above the folders that it uses')
 
 
+def check_users(package, name, deps):
+    """No target uses a top folder that is not for its own."""
+    top = package.split('/')[0]
+    for dep in deps:
+        other = dep[2:].split(':')[0].split('/')[0] if dep.startswith('//') else top
+        if other != top and top not in USERS[other]:
+            sys.exit(f'{package}:{name} must not depend on {dep} (USERS in tools/generate_build.py)')
+
+
 def check_floors(package, name, deps):
     """No library uses a folder above its own."""
     for dep in deps:
@@ -149,23 +163,20 @@ def check_floors(package, name, deps):
             sys.exit(f'{package}:{name} must not depend on {dep}, which stands above it (FLOORS in tools/generate_build.py)')
 
 
-def target(package, stem, files, folder=None):
-    """The target of `files`, which are in `folder`, by default the package itself."""
-    folder = folder or package
+def target(package, stem, files):
+    """The target of `files`, which have the name `stem` and those that join them."""
     kind, name = 'cc_library', stem
     if stem.endswith('_test'):
         kind = 'cc_test'
-    elif stem.endswith('_main'):
+    elif stem.endswith('_main') and stem not in COMMANDS:
         kind, name = 'cc_binary', stem[:-len('_main')]
-        if name.startswith('hlo_'):
-            name = name.replace('_', '-')
     elif stem.endswith('_benchmark'):
         kind, name = 'cc_binary', stem[:-len('_benchmark')]
     deps, attributes, embedded = set(), [], []
     for f in files:
-        taken = {f'{folder}/{own}' for own in files}
-        deps.update(filter(None, (label_of(h, package, stem) for h in includes(f'{folder}/{f}') if h not in taken)))
-        for line in markers(f'{folder}/{f}'):
+        taken = {f'{package}/{own}' for own in files}
+        deps.update(filter(None, (label_of(h, package, stem) for h in includes(f'{package}/{f}') if h not in taken)))
+        for line in markers(f'{package}/{f}'):
             if line.startswith('deps += '):
                 deps.update(re.findall(r'"([^"]+)"', line))
             elif line.startswith('srcs += '):
@@ -178,18 +189,15 @@ def target(package, stem, files, folder=None):
         deps.add('@com_google_googletest//:gtest_main')
         if not any('size =' in a for a in attributes):
             attributes.insert(0, '    size = "small",\n')
-    own = package.split('/')[0] if package.split('/')[0] in ('hlo', 'partitioner', 'runtime', 'simulator') else None
-    if kind == 'cc_library' and own:
-        for dep in deps:
-            other = dep[2:].split('/')[0].split(':')[0] if dep.startswith('//') else own
-            if (own, other) in APART or (own == 'hlo' and other != 'hlo'):
-                sys.exit(f'{package}:{name} is a library and must not depend on {dep}')
+    check_users(package, name, deps)
+    if kind == 'cc_library' and package.split('/')[0] in FLOORS:
         check_floors(package, name, deps)
+    if stem in COMMANDS:
+        attributes.append(f'    visibility = ["{COMMANDS[stem].split(":")[0]}:__pkg__"],\n')
     order = sorted(deps, key=lambda d: (d.startswith('@'), not d.startswith(':'), d))
     out = EMBED.format(stem=stem, srcs=string_list('srcs', embedded)) if embedded else ''
     out += f'{kind}(\n    name = "{name}",\n'
-    place = '' if folder == package else f'//{folder}:'
-    out += string_list('srcs', [place + f for f in files if f.endswith('.cc')])
+    out += string_list('srcs', [f for f in files if f.endswith('.cc')])
     if kind == 'cc_library':
         out += string_list('hdrs', [f for f in files if f.endswith('.h')])
         generated = [f'{stem}_embedded.inc'] if embedded else []
@@ -205,16 +213,9 @@ def build_file(package):
         stem, dot, extension = f.rpartition('.')
         if extension in ('h', 'cc', 'inc'):
             stems.setdefault(stem, []).append(f)
-    # The commands of a part are built in the part's own package.
-    commands = f'{package}/command'
-    mains = [f for f in sorted(os.listdir(os.path.join(ROOT, commands))) if f.endswith('_main.cc')] if os.path.isdir(
-        os.path.join(ROOT, commands)) else []
-    lent = []
-    if package.endswith('/command'):
-        lent = [f'{stem}.cc' for stem in sorted(stems) if stem.endswith('_main')]
-        stems = {stem: files for stem, files in stems.items() if not stem.endswith('_main')}
+    binaries = {label.split(':')[1]: stem for stem, label in COMMANDS.items() if label.split(':')[0] == f'//{package}'}
     protos = [f for f in sorted(os.listdir(os.path.join(ROOT, package))) if f.endswith('.proto')]
-    if not stems and not mains and not lent and not protos:
+    if not stems and not binaries and not protos:
         return None
     # `// BUILD: srcs += "a.cc", "b.cc"` in a header adds those sources to its target.
     for stem in list(stems):
@@ -229,10 +230,8 @@ def build_file(package):
     top = package.split('/')[0]
     users = [f'//{folder}:__subpackages__' for folder in sorted([top] + USERS[top])]
     out += 'package(default_visibility = [\n' + ''.join(f'    "{user}",\n' for user in users) + '])\n'
-    if lent:
-        out += '\n' + 'exports_files([' + ', '.join(f'"{f}"' for f in lent) + '])\n'
-    for f in mains:
-        out += '\n' + target(package, f[:-len('.cc')], [f], commands)
+    for name, stem in binaries.items():
+        out += '\n' + f'cc_binary(\n    name = "{name}",\n    deps = ["//commands:{stem}"],\n)\n'
     for name in protos:
         out += '\n' + proto_targets(package, name)
     for stem in sorted(stems):

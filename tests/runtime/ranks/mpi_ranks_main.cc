@@ -12,8 +12,8 @@
 #include "absl/strings/str_join.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
-#include "runtime/command/ranks_command.h"
 #include "runtime/partitioned/ranks_run.h"
+#include "runtime/transport/run_on_mpi.h"
 #include "tests/runtime/ranks/compare_with_ranks.h"
 
 namespace {

@@ -1,6 +1,6 @@
 // Recognizes programs in which nothing is sharded, and tells the user how to begin.
-#ifndef TOROID_PARTITIONER_COMMAND_NOTHING_SHARDED_H_
-#define TOROID_PARTITIONER_COMMAND_NOTHING_SHARDED_H_
+#ifndef TOROID_COMMANDS_NOTHING_SHARDED_H_
+#define TOROID_COMMANDS_NOTHING_SHARDED_H_
 
 #include <cstdint>
 #include <string>
@@ -20,4 +20,4 @@ std::string NothingShardedText(const Module& module, int64_t num_devices);
 
 }  // namespace toroid
 
-#endif  // TOROID_PARTITIONER_COMMAND_NOTHING_SHARDED_H_
+#endif  // TOROID_COMMANDS_NOTHING_SHARDED_H_

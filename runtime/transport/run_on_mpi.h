@@ -1,6 +1,6 @@
-// hlo-run on the ranks of a transport: rank 0 does what the command says, the others take part in its runs.
-#ifndef TOROID_RUNTIME_COMMAND_RANKS_COMMAND_H_
-#define TOROID_RUNTIME_COMMAND_RANKS_COMMAND_H_
+// A program on the ranks of mpirun: rank 0 does what its command line says, the others take part in its runs.
+#ifndef TOROID_RUNTIME_TRANSPORT_RUN_ON_MPI_H_
+#define TOROID_RUNTIME_TRANSPORT_RUN_ON_MPI_H_
 
 #include <cstdint>
 #include <functional>
@@ -28,4 +28,4 @@ absl::Status RunOnMpi(const std::string& command_line, const std::vector<std::st
 
 }  // namespace toroid
 
-#endif  // TOROID_RUNTIME_COMMAND_RANKS_COMMAND_H_
+#endif  // TOROID_RUNTIME_TRANSPORT_RUN_ON_MPI_H_

@@ -1,7 +1,7 @@
 // BUILD: size = "small"
 // BUILD: data = ["//tests/corpus:jax"]
 // hlo-run as a library call: sources of arguments, findings of a check.
-#include "runtime/command/run_command.h"
+#include "commands/run_command.h"
 
 #include <cstdlib>
 #include <string>

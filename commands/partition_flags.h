@@ -1,6 +1,6 @@
 // The flags that all commands that partition have in common.
-#ifndef TOROID_PARTITIONER_COMMAND_PARTITION_FLAGS_H_
-#define TOROID_PARTITIONER_COMMAND_PARTITION_FLAGS_H_
+#ifndef TOROID_COMMANDS_PARTITION_FLAGS_H_
+#define TOROID_COMMANDS_PARTITION_FLAGS_H_
 
 #include "CLI/CLI.hpp"
 #include "partitioner/prepare/partition_options.h"
@@ -13,4 +13,4 @@ void AddPartitionFlags(CLI::App& app, PartitionOptions* options);
 
 }  // namespace toroid
 
-#endif  // TOROID_PARTITIONER_COMMAND_PARTITION_FLAGS_H_
+#endif  // TOROID_COMMANDS_PARTITION_FLAGS_H_

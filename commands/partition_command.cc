@@ -1,4 +1,4 @@
-#include "partitioner/command/partition_command.h"
+#include "commands/partition_command.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -6,10 +6,14 @@
 #include <limits>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "commands/file_names.h"
+#include "commands/nothing_sharded.h"
+#include "commands/run_command.h"
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
@@ -18,16 +22,16 @@
 #include "hlo/io/hlo_text.h"
 #include "hlo/ops/verify_module.h"
 #include "hlo/passes/pass.h"
-#include "partitioner/command/nothing_sharded.h"
 #include "partitioner/prepare/sharding_lines.h"
 #include "partitioner/report/explain_table.h"
 #include "partitioner/report/partition_report.h"
 #include "partitioner/report/statistics.h"
+#include "simulator/cost/machine_cost_model.h"
+#include "simulator/cost/predict_times.h"
+#include "simulator/machines/machine.h"
 
 namespace toroid {
 namespace {
-
-std::string NameOf(const std::string& input) { return input == "-" ? "standard input" : input; }
 
 // Writes the module after each phase as HLO text, numbered in order.
 absl::Status Dump(const std::string& folder, int number, absl::string_view phase, const Module& module) {
@@ -37,7 +41,14 @@ absl::Status Dump(const std::string& folder, int number, absl::string_view phase
   return WriteFile(absl::StrFormat("%s/%02d_%s.hlo", folder, number, phase), PrintModule(module));
 }
 
+// What --machine names, and its costs.
+struct Slice {
+  Machine machine;
+  std::unique_ptr<MachineCostModel> cost;
+};
+
 struct Input {
+  std::optional<Slice> slice;
   HloFile file;
   PassObserver observer;  // Dumps and verifies the module after each phase and pass.
 };
@@ -56,15 +67,15 @@ PassObserver ObserverOf(const PartitionCommand& command) {
 // The cost model whose program is predicted faster: the machine's, or the default one, which counts bytes.
 // Decisions about single ops know neither how lowering combines ops nor how later ops use their results, so
 // the machine's times do not always lead to the faster program.
-absl::StatusOr<const CostModel*> FasterCost(const PartitionCommand& command, const Module& module) {
-  const CostModel* best = command.options.cost;
-  if (command.predict == nullptr) return best;
+absl::StatusOr<const CostModel*> FasterCost(const PartitionOptions& given, const Slice& slice,
+                                            const Module& module) {
+  const CostModel* best = slice.cost.get();
   double best_seconds = std::numeric_limits<double>::infinity();
-  for (const CostModel* cost : {command.options.cost, &DefaultCostModel()}) {
-    PartitionOptions options = command.options;
+  for (const CostModel* cost : {best, &DefaultCostModel()}) {
+    PartitionOptions options = given;
     options.cost = cost;
     ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(module, options));
-    ASSIGN_OR_RETURN(const PredictedTimes times, command.predict(*partitioned.module));
+    ASSIGN_OR_RETURN(const PredictedTimes times, PredictTimes(*partitioned.module, slice.machine));
     if (times.step_seconds >= best_seconds) continue;
     best_seconds = times.step_seconds;
     best = cost;
@@ -81,13 +92,14 @@ absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Mod
         "a dump of XLA the file with before_optimizations in its name; --explain without -o reports on this one");
   }
   PartitionOptions options = command.options;
+  if (input.slice) options.cost = input.slice->cost.get();
   options.states_plan = command.explain == Explain::kPlan;
   if (!command.plan.empty()) {
     ASSIGN_OR_RETURN(options.plan, ReadInput(command.plan));
     if (options.plan.empty())
       return absl::InvalidArgumentError(absl::StrCat(command.plan, ": the plan is empty"));
-  } else {
-    ASSIGN_OR_RETURN(options.cost, FasterCost(command, module));
+  } else if (input.slice) {
+    ASSIGN_OR_RETURN(options.cost, FasterCost(command.options, *input.slice, module));
   }
   options.observer = input.observer;
   return PartitionModule(module, options);
@@ -141,8 +153,8 @@ bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
 }
 
 bool AsksForNothing(const PartitionCommand& command) {
-  return command.output.empty() && command.stats.empty() && command.dump_dir.empty() &&
-         command.check == nullptr && command.explain == Explain::kNothing;
+  return command.output.empty() && command.stats.empty() && command.dump_dir.empty() && !command.check &&
+         command.explain == Explain::kNothing;
 }
 
 absl::StatusOr<Partitioned> AsItIs(std::unique_ptr<Module> module) {
@@ -156,26 +168,40 @@ absl::StatusOr<Partitioned> AsItIs(std::unique_ptr<Module> module) {
 void HintIfNothingIsSharded(const PartitionCommand& command, const Module& module,
                             const Partitioned& partitioned) {
   if (command.options.num_partitions == 1 || !IsNothingCut(*partitioned.module)) return;
-  std::fprintf(stderr, "%s: %s\n", NameOf(command.input).c_str(),
+  std::fprintf(stderr, "%s: %s\n", NameOfInput(command.input).c_str(),
                NothingShardedText(module, command.options.num_partitions).c_str());
+}
+
+absl::StatusOr<std::optional<Slice>> LoadSlice(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  Slice slice;
+  ASSIGN_OR_RETURN(slice.machine, LoadMachine(name));
+  ASSIGN_OR_RETURN(slice.cost, MachineCostModel::Create(slice.machine));
+  return slice;
 }
 
 absl::StatusOr<Input> ReadInputFile(const PartitionCommand& command) {
   Input input;
   input.observer = ObserverOf(command);
   ASSIGN_OR_RETURN(input.file, ReadHloFile(command.input));
-  RETURN_IF_ERROR(Annotate(VerifyModule(*input.file.module), NameOf(command.input)));
-  RETURN_IF_ERROR(Annotate(GiveShardings(command, &input.file), NameOf(command.input)));
+  RETURN_IF_ERROR(Annotate(VerifyModule(*input.file.module), NameOfInput(command.input)));
+  RETURN_IF_ERROR(Annotate(GiveShardings(command, &input.file), NameOfInput(command.input)));
   return input;
 }
 
-// Runs command.check, if there is one, and leaves the program that it checked in `partitioned`.
+// With --check, compares the program with the unpartitioned run, and leaves it in `partitioned`.
 absl::Status Check(const PartitionCommand& command, Input& input, std::optional<Partitioned>* partitioned) {
-  if (command.check == nullptr) return absl::OkStatus();
-  return command.check(input.file, [&](const Module& module, int64_t) -> absl::StatusOr<const Module*> {
+  if (!command.check) return absl::OkStatus();
+  HloRunCommand run;
+  run.input = NameOfInput(command.input);
+  run.num_partitions = command.options.num_partitions;
+  run.check = true;
+  run.partition = [&](const Module& module, int64_t) -> absl::StatusOr<std::shared_ptr<const Module>> {
     ASSIGN_OR_RETURN(*partitioned, Partition(command, module, input));
-    return (*partitioned)->module.get();
-  });
+    // A pointer that owns nothing: `partitioned` owns the module.
+    return std::shared_ptr<const Module>(std::shared_ptr<void>(), (*partitioned)->module.get());
+  };
+  return RunHloFile(run, input.file);
 }
 
 double PartitionSeconds(const Partitioned& partitioned) {
@@ -218,9 +244,11 @@ absl::Status WriteProgram(const PartitionCommand& command, const HloFile& input,
 }  // namespace
 
 absl::Status RunPartitionCommand(const PartitionCommand& command) {
+  ASSIGN_OR_RETURN(std::optional<Slice> slice, LoadSlice(command.machine));
   PhaseSeconds seconds;
   const Stopwatch start;
   ASSIGN_OR_RETURN(Input input, ReadInputFile(command));
+  input.slice = std::move(slice);
   seconds.read = start.Seconds();
   const int64_t before = input.file.module->NumInstructions();
 
@@ -230,15 +258,15 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   const double check_seconds = check.Seconds() - (checked ? PartitionSeconds(*checked) : 0);
   if (!checked) {
     absl::StatusOr<Partitioned> made = PartitionedProgram(command, input);
-    if (!made.ok()) return Annotate(made.status(), NameOf(command.input));
+    if (!made.ok()) return Annotate(made.status(), NameOfInput(command.input));
     checked = *std::move(made);
   }
   Partitioned& partitioned = *checked;
   if (input.file.module != nullptr) HintIfNothingIsSharded(command, *input.file.module, partitioned);
   std::optional<PredictedTimes> times;
-  if (command.predict != nullptr) {
-    absl::StatusOr<PredictedTimes> predicted = command.predict(*partitioned.module);
-    if (!predicted.ok()) return Annotate(predicted.status(), NameOf(command.input));
+  if (input.slice) {
+    absl::StatusOr<PredictedTimes> predicted = PredictTimes(*partitioned.module, input.slice->machine);
+    if (!predicted.ok()) return Annotate(predicted.status(), NameOfInput(command.input));
     times = *std::move(predicted);
   }
   seconds.propagate = partitioned.propagate_seconds;

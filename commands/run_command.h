@@ -1,10 +1,10 @@
 // The command hlo-run, as one library call.
 //
-// A module is run on the devices it was partitioned for; a global module is partitioned first, by a function
-// that the binary supplies. Global arguments are cut and results put together by the shardings the module
+// A module is run on the devices it was partitioned for; a global module is partitioned first, by
+// `HloRunCommand::partition`. Global arguments are cut and results put together by the shardings the module
 // records.
-#ifndef TOROID_RUNTIME_COMMAND_RUN_COMMAND_H_
-#define TOROID_RUNTIME_COMMAND_RUN_COMMAND_H_
+#ifndef TOROID_COMMANDS_RUN_COMMAND_H_
+#define TOROID_COMMANDS_RUN_COMMAND_H_
 
 #include <cstdint>
 #include <functional>
@@ -20,7 +20,7 @@
 namespace toroid {
 
 // Partitions a global module for N devices (0: what its shardings name). The result records N and its
-// shardings (spmd_record.h). Null if N is 0 and the module names no devices: it runs on one, as it is.
+// shardings (hlo/devices/spmd_record.h). Null if N is 0 and the module names no devices: it runs on one, as it is.
 using PartitionFunction = std::function<absl::StatusOr<std::shared_ptr<const Module>>(
     const Module& module, int64_t num_partitions)>;
 
@@ -35,7 +35,7 @@ struct HloRunCommand {
   uint64_t seed = 0;
   bool check = false;
   std::optional<double> tolerance;  // None: by element type.
-  bool promote = false;             // Also run without rounding (promote.h).
+  bool promote = false;             // Also run without rounding (runtime/numerics/promote.h).
   int64_t max_bytes = 0;  // Most bytes of values, arguments and result included; 0: DefaultMaxBytes().
   std::string infeed;     // .npz of what infeeds take.
   std::string outfeed;    // .npz to write, of what outfeeds give.
@@ -48,10 +48,10 @@ struct HloRunCommand {
 // Prints one line per output, "output{K} = SHAPE VALUE" (long values cut), or with `check` one JSON line:
 //   {"equal", "verdict", "outputs", "max_abs_error", "max_rel_error", "nonfinite", "devices", "num_partitions",
 //    "seconds": {"partition", "run", "reference", "proof"}, "proof": {...}, "rounding": {...}}
-// and with `promote` a list with an entry per output (check_outcome.h, docs/commands.md).
+// and with `promote` a list with an entry per output (runtime/check/check_outcome.h, docs/commands.md).
 // Errors: what reading, partitioning or running says, after the input's name; kInvalidArgument if there is
 // nothing to check against; kFailedPrecondition if the check finds a difference. With ranks rank 0 alone reads, prints
-// and writes, and the process ends here where a rank fails (ranks_command.h).
+// and writes, and the process ends here where a rank fails (runtime/transport/run_on_mpi.h).
 absl::Status RunHloCommand(const HloRunCommand& command);
 
 // The same, in this process, for a file that was read and whose module was verified; `command.input` is its name.
@@ -59,4 +59,4 @@ absl::Status RunHloFile(const HloRunCommand& command, HloFile& file);
 
 }  // namespace toroid
 
-#endif  // TOROID_RUNTIME_COMMAND_RUN_COMMAND_H_
+#endif  // TOROID_COMMANDS_RUN_COMMAND_H_

@@ -4,13 +4,13 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "commands/file_names.h"
 #include "hlo/analysis/module_stats.h"
 #include "hlo/analysis/module_stats_report.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
 #include "hlo/base/terminal.h"
 #include "hlo/io/file.h"
-#include "hlo/io/output_name.h"
 
 namespace {
 

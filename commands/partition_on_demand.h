@@ -1,6 +1,6 @@
 // Partitions a module for hlo-run and hlo-simulate, if it is not partitioned yet.
-#ifndef TOROID_PARTITIONER_COMMAND_PARTITION_ON_DEMAND_H_
-#define TOROID_PARTITIONER_COMMAND_PARTITION_ON_DEMAND_H_
+#ifndef TOROID_COMMANDS_PARTITION_ON_DEMAND_H_
+#define TOROID_COMMANDS_PARTITION_ON_DEMAND_H_
 
 #include <memory>
 #include <string>
@@ -22,4 +22,4 @@ absl::StatusOr<std::shared_ptr<const Module>> PartitionOnDemand(const Module& mo
 
 }  // namespace toroid
 
-#endif  // TOROID_PARTITIONER_COMMAND_PARTITION_ON_DEMAND_H_
+#endif  // TOROID_COMMANDS_PARTITION_ON_DEMAND_H_

@@ -1,11 +1,15 @@
-#include "simulator/command/simulate_command.h"
+#include "commands/simulate_command.h"
 
 #include <cstdio>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "commands/file_names.h"
+#include "commands/nothing_sharded.h"
+#include "commands/partition_on_demand.h"
 #include "hlo/analysis/device_groups.h"
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
@@ -79,20 +83,24 @@ class Run {
  private:
   absl::StatusOr<const Module*> Program() {
     if (IsPartitioned(module_) || LooksPartitioned(module_) || IsProgramOfOneDevice(module_)) {
-      if (!command_.request.shardings.empty()) {
+      if (!command_.shardings.empty()) {
         return absl::InvalidArgumentError(
             "is partitioned already; --shard needs the module before partitioning, in a dump of XLA the file with "
             "before_optimizations in its name");
       }
-      const int64_t asked = command_.request.num_partitions;
+      const int64_t asked = command_.options.num_partitions;
       if (asked > 0 && asked != DevicesOf(module_)) {
         return absl::InvalidArgumentError(
             absl::StrCat("is partitioned for ", DevicesOf(module_), " devices; leave --num_partitions out"));
       }
       return &module_;
     }
-    ASSIGN_OR_RETURN(partitioned_, command_.partition(module_, command_.request));
-    return partitioned_ == nullptr ? &module_ : partitioned_.get();
+    ASSIGN_OR_RETURN(partitioned_, PartitionOnDemand(module_, command_.shardings, command_.options));
+    if (partitioned_ == nullptr) return &module_;
+    if (IsNothingCut(*partitioned_)) {
+      std::fprintf(stderr, "%s\n", NothingShardedText(module_, command_.options.num_partitions).c_str());
+    }
+    return partitioned_.get();
   }
 
   const SimulateCommand& command_;
@@ -121,9 +129,9 @@ absl::StatusOr<SimulateCommand> AtPoint(const SimulateCommand& command, const st
     if (axes[i].name == "machine") {
       point.machine = values[i];
     } else if (axes[i].name == "shard") {
-      point.request.shardings.push_back(values[i]);
+      point.shardings.push_back(values[i]);
     } else if (axes[i].name == "num_partitions") {
-      if (!absl::SimpleAtoi(values[i], &point.request.num_partitions) || point.request.num_partitions < 1) {
+      if (!absl::SimpleAtoi(values[i], &point.options.num_partitions) || point.options.num_partitions < 1) {
         return absl::InvalidArgumentError(
             absl::StrCat("num_partitions=", values[i], ": give a number of devices"));
       }
@@ -178,8 +186,7 @@ absl::Status RunOnFile(const SimulateCommand& command, HloFile& file) {
 
 absl::Status RunSimulateCommand(const SimulateCommand& command) {
   ASSIGN_OR_RETURN(HloFile file, ReadHloFile(command.input));
-  RETURN_IF_ERROR(
-      Annotate(RunOnFile(command, file), command.input == "-" ? "standard input" : command.input));
+  RETURN_IF_ERROR(Annotate(RunOnFile(command, file), NameOfInput(command.input)));
   PrintWarnings(file);
   return absl::OkStatus();
 }

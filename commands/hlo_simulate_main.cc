@@ -1,16 +1,11 @@
 // hlo-simulate: predicts time and memory of an HLO program on a slice of a pod.
-#include <cstdio>
 #include <map>
-#include <memory>
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "commands/partition_flags.h"
+#include "commands/simulate_command.h"
 #include "hlo/base/command_line.h"
-#include "hlo/base/status.h"
-#include "partitioner/command/nothing_sharded.h"
-#include "partitioner/command/partition_flags.h"
-#include "partitioner/command/partition_on_demand.h"
-#include "simulator/command/simulate_command.h"
 
 namespace {
 
@@ -28,24 +23,11 @@ by XLA, is taken as it is. One that names no devices runs on one core.
 
 Machines: slices of TPU v2, v3 and v4 by name ("tpu-v3-2048"), or a file (docs/machine_model.md).)";
 
-absl::StatusOr<std::shared_ptr<const toroid::Module>> Partition(const toroid::Module& module,
-                                                                const toroid::PartitionRequest& request,
-                                                                toroid::PartitionOptions options) {
-  options.num_partitions = request.num_partitions;
-  ASSIGN_OR_RETURN(std::shared_ptr<const toroid::Module> partitioned,
-                   toroid::PartitionOnDemand(module, request.shardings, options));
-  if (partitioned != nullptr && toroid::IsNothingCut(*partitioned)) {
-    std::fprintf(stderr, "%s\n", toroid::NothingShardedText(module, request.num_partitions).c_str());
-  }
-  return partitioned;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app(kHelp, "hlo-simulate");
   toroid::SimulateCommand command;
-  toroid::PartitionOptions options;
   const auto take_all = CLI::MultiOptionPolicy::TakeAll;
   app.add_option("IN", command.input, "The module, - for standard input")->required();
   app.add_option(
@@ -58,8 +40,8 @@ int main(int argc, char** argv) {
       ->transform(CLI::CheckedTransformer(std::map<std::string, toroid::Rates>{
           {"compiler", toroid::Rates::kCompiler}, {"measured", toroid::Rates::kMeasured}}))
       ->option_text("compiler|measured [compiler]");
-  toroid::AddPartitionFlags(app, &options);
-  app.add_option("--shard", command.request.shardings, "NAME=SHARDING, as for hlo-partition")
+  toroid::AddPartitionFlags(app, &command.options);
+  app.add_option("--shard", command.shardings, "NAME=SHARDING, as for hlo-partition")
       ->type_name("NAME=SHARDING")
       ->expected(1)
       ->multi_option_policy(take_all);
@@ -95,11 +77,5 @@ int main(int argc, char** argv) {
           ->multi_option_policy(take_all);
   app.add_option("--sweep_output", command.sweep_output, "Write the sweep to PREFIX.csv and PREFIX.html")
       ->needs(sweep);
-  return toroid::RunCommand(app, argc, argv, [&] {
-    command.request.num_partitions = options.num_partitions;
-    command.partition = [&](const toroid::Module& module, const toroid::PartitionRequest& request) {
-      return Partition(module, request, options);
-    };
-    return toroid::RunSimulateCommand(command);
-  });
+  return toroid::RunCommand(app, argc, argv, [&] { return toroid::RunSimulateCommand(command); });
 }

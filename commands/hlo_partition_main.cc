@@ -1,19 +1,12 @@
 // hlo-partition: turns a global HLO program with shardings into the program of one partition.
 #include <map>
-#include <memory>
 #include <string>
-#include <utility>
 
 #include "CLI/CLI.hpp"
+#include "commands/file_names.h"
+#include "commands/partition_command.h"
+#include "commands/partition_flags.h"
 #include "hlo/base/command_line.h"
-#include "hlo/base/status.h"
-#include "hlo/io/output_name.h"
-#include "partitioner/command/partition_command.h"
-#include "partitioner/command/partition_flags.h"
-#include "runtime/command/run_command.h"
-#include "simulator/cost/machine_cost_model.h"
-#include "simulator/cost/predict_times.h"
-#include "simulator/machines/machine.h"
 
 namespace {
 
@@ -26,21 +19,6 @@ propagated to every value; then every op is rewritten for one partition, with th
   hlo-partition step.hlo.pb -o step.spmd.hlo.pb --stats=-
   hlo-partition step.hlo.pb --explain
   hlo-partition layer.hlo --shard 'parameter(0)={devices=[8,1]<=[8]}' --num_partitions=8 -o layer.spmd.hlo)";
-
-absl::Status CheckOnDevices(const toroid::PartitionCommand& command, toroid::HloFile& file,
-                            const toroid::PartitionOnce& partition) {
-  toroid::HloRunCommand run;
-  run.input = command.input == "-" ? "standard input" : command.input;
-  run.num_partitions = command.options.num_partitions;
-  run.check = true;
-  run.partition = [&](const toroid::Module& module,
-                      int64_t num_partitions) -> absl::StatusOr<std::shared_ptr<const toroid::Module>> {
-    ASSIGN_OR_RETURN(const toroid::Module* partitioned, partition(module, num_partitions));
-    // A pointer that owns nothing: the command owns the module.
-    return std::shared_ptr<const toroid::Module>(std::shared_ptr<void>(), partitioned);
-  };
-  return toroid::RunHloFile(run, file);
-}
 
 }  // namespace
 
@@ -76,13 +54,11 @@ int main(int argc, char** argv) {
              "number alone are one, with --explain=full none are; also for modules partitioned already. "
              "--explain=plan prints the plan instead: how each array is cut and each op computed")
           ->check(CLI::IsMember({"grouped", "full", "plan"}));
-  std::string machine;
   app.add_option(
-      "--machine", machine,
+      "--machine", command.machine,
       "Decide by predicted time on this slice, such as tpu-v3-128 (hlo-simulate), instead of by bytes; "
       "--explain adds time and share of the step");
-  bool check = false;
-  app.add_flag("--check", check,
+  app.add_flag("--check", command.check,
                "Run the partitioned program on simulated devices and compare it with the unpartitioned run");
   app.add_option("--dump_dir", command.dump_dir,
                  "Write the module after each phase and pass into this folder");
@@ -92,24 +68,13 @@ int main(int argc, char** argv) {
       toroid::CheckOutputName(command.output, "; or give --format");
     }
   });
-  return toroid::RunCommand(app, argc, argv, [&]() -> absl::Status {
+  return toroid::RunCommand(app, argc, argv, [&] {
     if (!format.empty()) command.format = formats.at(format);
     if (*explain_option) {
       command.explain = explain == "full"   ? toroid::Explain::kFull
                         : explain == "plan" ? toroid::Explain::kPlan
                                             : toroid::Explain::kGrouped;
     }
-    if (check) {
-      command.check = [&](toroid::HloFile& file, const toroid::PartitionOnce& partition) {
-        return CheckOnDevices(command, file, partition);
-      };
-    }
-    if (machine.empty()) return toroid::RunPartitionCommand(command);
-    ASSIGN_OR_RETURN(const toroid::Machine slice, toroid::LoadMachine(machine));
-    ASSIGN_OR_RETURN(const std::unique_ptr<toroid::MachineCostModel> cost,
-                     toroid::MachineCostModel::Create(slice));
-    command.options.cost = cost.get();
-    command.predict = [&](const toroid::Module& program) { return toroid::PredictTimes(program, slice); };
     return toroid::RunPartitionCommand(command);
   });
 }

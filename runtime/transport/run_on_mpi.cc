@@ -1,4 +1,4 @@
-#include "runtime/command/ranks_command.h"
+#include "runtime/transport/run_on_mpi.h"
 
 #include <cstdint>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "partitioner/command/partition_flags.h"
+#include "commands/partition_flags.h"
 
 #include <string>
 

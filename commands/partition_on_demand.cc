@@ -1,4 +1,4 @@
-#include "partitioner/command/partition_on_demand.h"
+#include "commands/partition_on_demand.h"
 
 #include <utility>
 #include <vector>

@@ -6,13 +6,13 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/numbers.h"
+#include "commands/file_names.h"
+#include "commands/partition_flags.h"
+#include "commands/partition_on_demand.h"
+#include "commands/run_command.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
-#include "hlo/io/output_name.h"
-#include "partitioner/command/partition_flags.h"
-#include "partitioner/command/partition_on_demand.h"
 #include "runtime/arguments/numpy_arguments.h"
-#include "runtime/command/run_command.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "runtime/command/run_command.h"
+#include "commands/run_command.h"
 
 #include <unistd.h>
 
@@ -26,7 +26,6 @@
 #include "runtime/check/check_outcome.h"
 #include "runtime/check/program_runner.h"
 #include "runtime/check/run_check.h"
-#include "runtime/command/ranks_command.h"
 #include "runtime/engine/memory_limit.h"
 #include "runtime/loops/thread_pool.h"
 #include "runtime/mesh/block_pool.h"
@@ -35,6 +34,7 @@
 #include "runtime/numerics/narrowest_float.h"
 #include "runtime/numerics/promote.h"
 #include "runtime/partitioned/ranks_run.h"
+#include "runtime/transport/run_on_mpi.h"
 
 namespace toroid {
 namespace {

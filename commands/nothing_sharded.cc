@@ -1,4 +1,4 @@
-#include "partitioner/command/nothing_sharded.h"
+#include "commands/nothing_sharded.h"
 
 #include <utility>
 #include <vector>

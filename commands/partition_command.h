@@ -1,0 +1,43 @@
+// The command hlo-partition, as one library call.
+#ifndef TOROID_COMMANDS_PARTITION_COMMAND_H_
+#define TOROID_COMMANDS_PARTITION_COMMAND_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "hlo/io/file.h"
+#include "partitioner/stages/spmd_partitioner.h"
+
+namespace toroid {
+
+// The output of --explain. kGrouped: rows that differ only by numbers are one; kFull: a row for every
+// collective; kPlan: the plan (partitioner/plan/plan_text.h).
+enum class Explain { kNothing, kGrouped, kFull, kPlan };
+
+struct PartitionCommand {
+  std::string input;
+  std::string output;  // Empty: write no module.
+  std::optional<Format> format;
+  std::vector<std::string> shardings;  // NAME=SHARDING
+  std::string plan;                    // A file with the plan to partition by; empty: none.
+  std::string annotations;             // A file of such lines; empty: none.
+  std::string stats;                   // The file for the statistics, "-" for standard output; empty: none.
+  Explain explain = Explain::kNothing;
+  bool check = false;   // Before anything is written, run the program and compare with the unpartitioned run.
+  std::string machine;  // The slice to decide and predict for (simulator/machines/machine.h); empty: none.
+  std::string dump_dir;      // Folder for the module after each phase and pass; empty: none.
+  bool verify = false;       // Verify the module after each phase and pass.
+  PartitionOptions options;  // With a machine, its cost model is taken for `cost`.
+};
+
+// Reads the module, partitions it, writes it and reports on it. With `machine`, partitions it under two cost
+// models and takes the program that is predicted faster. A module that is partitioned already is only
+// reported on.
+// Errors: those of reading, partitioning, checking and writing; they name the file.
+absl::Status RunPartitionCommand(const PartitionCommand& command);
+
+}  // namespace toroid
+
+#endif  // TOROID_COMMANDS_PARTITION_COMMAND_H_
