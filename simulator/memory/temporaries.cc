@@ -102,7 +102,7 @@ class Allocator {
         stays_(buffers_.size(), false),
         place_(buffers_.size()) {
     const bool is_entry = &computation == computation.module()->entry();
-    if (is_entry) stays_ = ResultBuffers(*computation.module(), buffers_);
+    if (is_entry) stays_ = UpdatedToResults(ResultBuffers(*computation.module(), buffers_));
     for (const Instruction* parameter : computation.parameters()) {
       for (const int b : buffers_.Of(*parameter)) stays_[b] = true;  // The caller's.
     }
@@ -137,6 +137,19 @@ class Allocator {
   }
 
  private:
+  // With what is updated in place to become one of those.
+  std::vector<bool> UpdatedToResults(std::vector<bool> is_result) const {
+    for (int i = computation_.size() - 1; i >= 0; --i) {
+      const Instruction& op = *computation_.instruction(i);
+      if (!HasTrait(op.opcode(), kInPlace) || op.num_operands() == 0) continue;
+      const auto results = buffers_.Of(op), operands = buffers_.Of(*op.operand(0));
+      if (results.size() != 1 || operands.size() != 1 || !is_result[results[0]]) continue;
+      const int from = operands[0];
+      if (last_[from] == i && buffers_[from].bytes == buffers_[results[0]].bytes) is_result[from] = true;
+    }
+    return is_result;
+  }
+
   // Has a place of its own.
   bool IsPlaced(int b) const {
     return !stays_[b] && place_[b] == b && buffers_[b].bytes > 0 && last_[b] >= 0;
