@@ -345,6 +345,16 @@ bool MadeWhereRead::IsFolded(const Instruction& op) const {
   });
 }
 
+namespace {
+
+// One value everywhere, into which a scatter writes: it writes that too.
+bool IsFilledBy(const Instruction& value, const Instruction& user) {
+  return user.opcode() == Opcode::kScatter && user.num_operands() == 3 && user.operand(0) == &value &&
+         user.operand(1) != &value && user.operand(2) != &value && IsEverywhereTheSame(value);
+}
+
+}  // namespace
+
 bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
   const int i = op->index();
   // Blocks of a cumulative sum: what was before is added, then rows are brought together again, for whoever reads them.
@@ -415,7 +425,8 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
     // What is made from arguments for one reader is made in its order of rows; products and the like write in an order of their own.
     const bool in_order = MovesRows(*user) && users_.users(*op).size() == 1 && IsOfArguments(*op);
     const bool is_piece = Places(*user) && (is_placed || IsPieceOfPieces(*op));
-    if (!values_[u] && !TakesProducers(*user, tiling_) && !in_order && !is_piece) return true;
+    if (!values_[u] && !TakesProducers(*user, tiling_) && !in_order && !is_piece && !IsFilledBy(*op, *user))
+      return true;
   }
   return op == computation_.root();
 }
