@@ -123,6 +123,25 @@ TEST(FlatScatterTest, WhatIsEverywhereTheSameIsFilledByTheScatter) {
   for (const auto& op : lowered->entry()->instructions()) EXPECT_NE(op->opcode(), Opcode::kBroadcast);
 }
 
+TEST(FlatScatterTest, AScatterFillsWhatItPassesOver) {
+  // 33.5 MB, more than there is on the chip: with 8,192 updates in one pass over sorted indices, with 1,024 one by one.
+  const auto filled = [](int updates, absl::string_view operand, absl::string_view update_window) {
+    const std::string update = absl::StrCat("f32[", updates, update_window.empty() ? "" : ",1024", "]");
+    const std::unique_ptr<Module> lowered = Lowered(*Parsed(absl::StrCat(
+        " u = ", update, " parameter(0) i = s32[", updates,
+        ",1] parameter(1) zero = f32[] constant(0) x = ", operand,
+        " broadcast(zero), dimensions={} ROOT s = ", operand, " scatter(x, i, u), update_window_dims={",
+        update_window, "}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, ",
+        "to_apply=sum")));
+    return lowered->entry()->root()->opcode() == Opcode::kFusion;
+  };
+  EXPECT_TRUE(filled(8192, "f32[8388608]", ""));
+  EXPECT_FALSE(filled(4096, "f32[8388608]", ""));
+  EXPECT_TRUE(filled(1024, "f32[3145728]", ""));  // On the chip.
+  EXPECT_TRUE(filled(4096, "f32[32000,1024]", "1"));
+  EXPECT_FALSE(filled(16384, "f32[131072,1024]", "1"));
+}
+
 TEST(FlatScatterTest, FewUpdatesAndWindowsStay) {
   const std::string few = Program({{31, 17}, {1023}, 1});
   ExpectSameValues(few);

@@ -125,6 +125,21 @@ TEST(TemporariesTest, DonatedArgumentsHoldTheirResults) {
   EXPECT_EQ(needs.temporary, 0);
 }
 
+TEST(TemporariesTest, WhatABranchReturnsLiesWhereTheConditionalsResultDoes) {
+  const MemoryNeeds needs = Needs(R"(
+    x = f32[1024,1024] parameter(0)
+    p = pred[] parameter(1)
+    c = f32[1024,1024] conditional(p, x, x), true_computation=twice, false_computation=once
+    ROOT r = f32[1024,1024] dot(c, x), lhs_contracting_dims={1}, rhs_contracting_dims={0})",
+                                  R"(
+    twice { a = f32[1024,1024] parameter(0)
+      b = f32[1024,1024] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+      ROOT d = f32[1024,1024] dot(b, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+    once { a = f32[1024,1024] parameter(0)
+      ROOT d = f32[1024,1024] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0} })");
+  EXPECT_EQ(needs.temporary, 8 * kMiB);  // c; b, while the first branch runs.
+}
+
 TEST(TemporariesTest, ALoopsBodyTakesItsPlaceWhileTheLoopRuns) {
   const MemoryNeeds needs = Needs(R"(
     x = f32[1024,1024] parameter(0)
