@@ -15,7 +15,9 @@
 #include "hlo/io/hlo_text.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "simulator/chip/chip_model.h"
+#include "simulator/chip/movement.h"
 #include "simulator/chip/op_class.h"
+#include "simulator/lowering/columns.h"
 #include "simulator/lowering/lower.h"
 #include "simulator/lowering/tiling.h"
 #include "simulator/memory/temporaries.h"
@@ -31,17 +33,34 @@ absl::StatusOr<double> MicrosecondsOf(absl::string_view before, absl::string_vie
   return time.microseconds + core.launch_seconds() * 1e6;
 }
 
-// Google's compiler estimates groups and single ops, except these.
-bool HasEstimate(const Instruction& op) {
-  switch (op.opcode()) {
+// Google's compiler estimates groups and single ops, except these, and scatters into what they fill before. Of reshapes it estimates
+// those of vectors that become columns, and those that join tiles, which are copies to it.
+bool HasEstimate(const Instruction& op, const Tiling& tiling) {
+  const bool is_group = op.opcode() == Opcode::kFusion && !op.called().empty();
+  switch (is_group ? op.called(0)->root()->opcode() : op.opcode()) {
     case Opcode::kGather:
     case Opcode::kScatter:
     case Opcode::kSort:
-    case Opcode::kReshape:
       return false;
+    case Opcode::kReshape:
+      return is_group || BecomesColumn(op, tiling) || JoinsTiles(op, tiling);
     default:
       return true;
   }
+}
+
+// Of one program of a folder: what the row of its index says, and the prediction.
+absl::StatusOr<ChipEstimate> EstimateOf(const std::string& folder, absl::Span<const std::string> row,
+                                        bool is_partial, const CoreSpec& core) {
+  ChipEstimate estimate;
+  estimate.name = row[0];
+  ASSIGN_OR_RETURN(estimate.compiler_us, Number(row[1]));
+  ASSIGN_OR_RETURN(estimate.compiler_temporary, Number(row[2]));
+  ASSIGN_OR_RETURN(const HloFile file, ReadHloFile(ModuleFile(folder, estimate.name)));
+  ASSIGN_OR_RETURN(const ProgramTime time, PredictProgram(*file.module, core));
+  estimate.model_us = time.microseconds - (is_partial ? time.without_estimate : 0);
+  estimate.model_temporary = time.temporary_bytes;
+  return estimate;
 }
 
 }  // namespace
@@ -60,7 +79,7 @@ absl::StatusOr<ProgramTime> PredictProgram(const Module& module, const CoreSpec&
     const double microseconds = static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
     if (microseconds == 0) continue;
     time.microseconds += microseconds;
-    if (!HasEstimate(*op)) {
+    if (!HasEstimate(*op, tiling)) {
       time.without_estimate += microseconds;
       continue;
     }
@@ -75,16 +94,20 @@ absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const std::string& fo
   ASSIGN_OR_RETURN(const auto rows, ReadTable(folder + "/index.tsv", 4));
   std::vector<ChipEstimate> estimates;
   for (size_t i = 0; i < rows.size(); ++i) {
-    ChipEstimate estimate;
-    estimate.name = rows[i][0];
-    ASSIGN_OR_RETURN(estimate.compiler_us, Number(rows[i][1]));
-    if (rows[i][3] != "-" || estimate.compiler_us == 0) continue;
-    ASSIGN_OR_RETURN(estimate.compiler_temporary, Number(rows[i][2]));
-    ASSIGN_OR_RETURN(const HloFile file, ReadHloFile(ModuleFile(folder, estimate.name)));
-    ASSIGN_OR_RETURN(const ProgramTime time, PredictProgram(*file.module, core));
-    estimate.model_us = time.microseconds;
-    estimate.model_temporary = time.temporary_bytes;
+    ASSIGN_OR_RETURN(const double microseconds, Number(rows[i][1]));
+    if (rows[i][3] != "-" || microseconds == 0) continue;
+    ASSIGN_OR_RETURN(ChipEstimate estimate, EstimateOf(folder, rows[i], /*is_partial=*/false, core));
     estimate.calibrates = third_calibrates && i % 3 == 0;
+    estimates.push_back(std::move(estimate));
+  }
+  return estimates;
+}
+
+absl::StatusOr<std::vector<ChipEstimate>> PartialEstimates(const std::string& folder, const CoreSpec& core) {
+  ASSIGN_OR_RETURN(const auto rows, ReadTable(folder + "/index.tsv", 4));
+  std::vector<ChipEstimate> estimates;
+  for (const std::vector<std::string>& row : rows) {
+    ASSIGN_OR_RETURN(ChipEstimate estimate, EstimateOf(folder, row, /*is_partial=*/true, core));
     estimates.push_back(std::move(estimate));
   }
   return estimates;

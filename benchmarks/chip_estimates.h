@@ -45,6 +45,10 @@ absl::StatusOr<ProgramTime> PredictProgram(const Module& module, const CoreSpec&
 absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const std::string& folder, bool third_calibrates,
                                                            const CoreSpec& core);
 
+// The programs of `folder` of which the compiler estimates only some groups, as those with scatters: gathers, scatters, sorts and
+// reshapes outside groups are left out on both sides.
+absl::StatusOr<std::vector<ChipEstimate>> PartialEstimates(const std::string& folder, const CoreSpec& core);
+
 // Which partitioner made the program of one device.
 enum class PartitionedBy {
   // Google's, which dumped this program: the estimates are for exactly this program.

@@ -163,7 +163,8 @@ absl::Status Run() {
       {"unseen", "Made after held_out"},
       {"later", "Layers, losses, optimizers and convolutions of other models"},
       {"last", "Made after the first rules"},
-      {"blind", "By someone who knew neither the model nor its figures; so are the sets below, unless stated"},
+      {"blind",
+       "By someone who knew neither the model nor its figures; so are the sets below, unless stated"},
       {"neighbours", "Kinds similar to blind, made while rules were found on blind"},
       {"fresh", "By someone who had seen the sets above"},
       {"strangers", "Also stencils, random bits, decoders of images"},
@@ -187,8 +188,10 @@ absl::Status Run() {
                    MoeEstimates(folder + "/moe", PartitionedBy::kXla, core));
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> own_moe,
                    MoeEstimates(folder + "/moe", PartitionedBy::kToroid, core));
+  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> scatters, PartialEstimates(folder + "/scatters", core));
   PrintRows("One-core programs (* calibrates)", programs);
   for (const Set& set : sets) PrintRows(absl::StrCat("\n", set.folder, ": ", set.title), set.programs);
+  PrintRows("\nscatters: Single elements at indices; scatters and most reshapes left out", scatters);
   PrintRows("\nMoE layers and training steps as XLA partitions them", moe);
   PrintRows("\nThe same as Toroid partitions them, beside the estimates for XLA's programs", own_moe);
   std::vector<ChipEstimate> third, rest;
@@ -201,11 +204,13 @@ absl::Status Run() {
     PrintSummary(sets[i].folder, sets[i].programs);
     if (i < 4) others.insert(others.end(), sets[i].programs.begin(), sets[i].programs.end());
   }
+  PrintSummary("scatters", scatters);
   std::printf("\nTemporary memory, MiB              compiler        model    error\n");
   PrintMemory("MoE layers and training steps, XLA's", moe, true);
   PrintMemory("MoE layers and training steps, Toroid's", own_moe, true);
   PrintMemory("one core", programs, true);
   PrintMemory("held_out, unseen, later and last", others, true);
+  PrintMemory("scatters", scatters, true);
   ASSIGN_OR_RETURN(const std::vector<MeasuredRate> dots, MeasuredDots(TpuV3Core(Rates::kMeasured)));
   ASSIGN_OR_RETURN(const std::vector<MeasuredRate> elementwise,
                    MeasuredElementwise(TpuV3Core(Rates::kMeasured)));

@@ -56,6 +56,17 @@ double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
          static_cast<double>(rows_of_tile(after) * tiling.lanes);
 }
 
+double CyclesOfJoinedTiles(const Instruction& op, const CoreSpec& core) {
+  const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
+  if (!JoinsTiles(op, tiling)) return 0;
+  const Shape& from = op.operand(0)->shape();
+  const int64_t beside = from.dim(PhysicalOrder(from)[0]) / tiling.lanes;
+  const int64_t rows = RowsOfTile(beside, ByteWidth(from.element_type()), tiling);
+  if (rows >= tiling.sublanes) return 0;
+  return core.movement().narrow_tile_cycles() * static_cast<double>(from.NumElements()) /
+         static_cast<double>(rows * tiling.lanes);
+}
+
 double CyclesOfBroadcast(const Instruction& broadcast, const CoreSpec& core) {
   const Instruction* from = broadcast.operand(0);
   if (from->opcode() == Opcode::kIota || from->opcode() == Opcode::kConstant) return 0;
@@ -82,9 +93,21 @@ double MovementCycles(const Instruction& op, const CoreSpec& core) {
       return CyclesOfTranspose(op, core);
     case Opcode::kBroadcast:
       return CyclesOfBroadcast(op, core);
+    case Opcode::kReshape:
+      return CyclesOfJoinedTiles(op, core);
     default:
       return 0;
   }
+}
+
+bool JoinsTiles(const Instruction& op, const Tiling& tiling) {
+  if (op.opcode() != Opcode::kReshape) return false;
+  const Shape& from = op.operand(0)->shape();
+  const Dims before = PhysicalOrder(from), after = PhysicalOrder(op.shape());
+  if (before.size() < 2 || after.size() != 1) return false;
+  const int64_t rows = from.dim(before[1]);
+  return from.dim(before[0]) > tiling.lanes && from.dim(before[0]) % tiling.lanes == 0 &&
+         rows % RowsOfTile(rows, ByteWidth(from.element_type()), tiling) == 0;
 }
 
 double WindowElements(const Instruction& op) {

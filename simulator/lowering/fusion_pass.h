@@ -27,6 +27,8 @@
 // Columns that are cut from a table become vectors at the end of their group (columns.h); a vector becomes a column in a group of its
 // own. One row that is cut from tiles of an argument is written. What is padded and then cut by several slices is padded where it is read.
 // Steps that read parts of an array are written before their readers would read more parts anew than writing them takes.
+// A scatter into an array that is everywhere the same fills it itself if it passes over all of it: what it holds on the chip, or where
+// there are updates for most of its tiles.
 // An array whose elements are repeated beside themselves is written. What is quantized to eight bits for products is written; so is
 // what is made for several slices that are put elsewhere.
 // Groups that read the same array over the same elements, neither of which waits for the other, merge if they compute the same type,

@@ -10,6 +10,7 @@
 #include "simulator/lowering/cumulative_sum_pass.h"
 #include "simulator/lowering/early_uses_pass.h"
 #include "simulator/lowering/exchanged_convolution_pass.h"
+#include "simulator/lowering/flat_scatter_pass.h"
 #include "simulator/lowering/fusion_pass.h"
 #include "simulator/lowering/joined_dims_pass.h"
 #include "simulator/lowering/layout_pass.h"
@@ -41,6 +42,7 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
   pipeline.Add<SplitCollectivesPass>()
       .Add<CumulativeSumPass>(tiling.lanes)
       .Add<RowScatterPass>()
+      .Add<FlatScatterPass>(tiling)
       .Add<VectorProductPass>(core.matrix().tile())
       .Add<ExchangedConvolutionPass>()
       .Add<SimplifyPass>(/*keeps_barriers=*/true, tiling)
@@ -51,7 +53,7 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
       .Add<Bfloat16Pass>()
       .Add<MergeCollectivesPass>(kCombined)
       .Add<LayoutPass>(tiling)
-      .Add<UpdateCopiesPass>()
+      .Add<UpdateCopiesPass>(tiling)
       .Add<FusionPass>(tiling)
       .Add<EarlyUsesPass>(tiling);
   if (core.program_memory_share() > 0) {

@@ -5,6 +5,7 @@
 //   split_collectives    what partitioning merged is apart again
 //   cumulative_sum       trees of windows
 //   row_scatter          scatters of one element for each row as choices
+//   flat_scatter         other scatters of single elements as scatters into a vector
 //   simplify             what moves nothing goes
 //   moved_results        what is done to results of convolutions is done before they are moved
 //   packed_predicates    predicates of products that are needed later are bits of words

@@ -33,6 +33,26 @@ bool IsArithmetic(const Instruction& op) {
          op.opcode() != Opcode::kBitcastConvert;
 }
 
+// Results of a scatter that lie on the chip while it runs.
+constexpr double kBytesOnChip = 1 << 24;
+// Of a vector so many registers' rows for each update, of other arrays so many tiles' rows: with less the compiler sorts indices, and
+// a scatter passes over all of its operand once.
+constexpr int64_t kRowsOfVector = 13, kTiles = 1;
+
+// One value everywhere, into which a scatter writes that passes over all of it: it writes that value too.
+bool IsFilledBy(const Instruction& value, const Instruction& user, const Tiling& tiling) {
+  if (user.opcode() != Opcode::kScatter || user.num_operands() != 3 || user.operand(0) != &value ||
+      user.operand(1) == &value || user.operand(2) == &value || !IsEverywhereTheSame(value))
+    return false;
+  const Shape& shape = value.shape();
+  if (PaddedBytes(shape, tiling) < kBytesOnChip) return true;
+  int64_t rows = 1;
+  for (const int64_t d : ScatterView(user).inserted_window_dims()) rows *= shape.dim(d);
+  for (const int64_t d : ScatterView(user).operand_batching_dims()) rows *= shape.dim(d);
+  const int64_t each = shape.rank() == 1 ? kRowsOfVector * tiling.lanes : kTiles * tiling.sublanes;
+  return rows / each < WorkOf(user).rows;
+}
+
 bool IsDot(Opcode opcode) { return opcode == Opcode::kDot; }
 bool IsConvolution(Opcode opcode) { return opcode == Opcode::kConvolution; }
 
@@ -415,7 +435,9 @@ bool MadeWhereRead::MustBeWritten(const Instruction* op) const {
     // What is made from arguments for one reader is made in its order of rows; products and the like write in an order of their own.
     const bool in_order = MovesRows(*user) && users_.users(*op).size() == 1 && IsOfArguments(*op);
     const bool is_piece = Places(*user) && (is_placed || IsPieceOfPieces(*op));
-    if (!values_[u] && !TakesProducers(*user, tiling_) && !in_order && !is_piece) return true;
+    if (!values_[u] && !TakesProducers(*user, tiling_) && !in_order && !is_piece &&
+        !IsFilledBy(*op, *user, tiling_))
+      return true;
   }
   return op == computation_.root();
 }

@@ -55,8 +55,10 @@ absl::StatusOr<bool> UpdateCopiesPass::Run(std::unique_ptr<Module>* module) {
       continue;
     Instruction* updated = op->operand(0);
     const Instruction* source = updated;
-    while (source->opcode() == Opcode::kReshape || source->opcode() == Opcode::kTranspose ||
-           source->opcode() == Opcode::kBitcast) {
+    // A reshape that moves writes an array of its own.
+    while (source->opcode() == Opcode::kTranspose || source->opcode() == Opcode::kBitcast ||
+           (source->opcode() == Opcode::kReshape &&
+            KeepsTiles(source->operand(0)->shape(), source->shape(), tiling_))) {
       source = source->operand(0);
     }
     if (source->opcode() != Opcode::kParameter) continue;

@@ -1,7 +1,7 @@
 // Copies arguments of the program that are updated in place or returned and still belong to the caller, and results that are
 // returned a second time.
 //
-//   dynamic-update-slice(p, ..), scatter(p, ..), p an argument that is not donated  =>  the same of copy(p)
+//   dynamic-update-slice(p, ..), scatter(p, ..), p an argument that is not donated, or another name of one  =>  the same of copy(p)
 //   (p, x, x)  =>  (copy(p), x, copy(x))
 // Example: a step of decoding that returns its cache takes a pass over all of it unless the caller gives it away.
 #ifndef TOROID_SIMULATOR_LOWERING_UPDATE_COPIES_PASS_H_
@@ -10,13 +10,18 @@
 #include <memory>
 
 #include "hlo/passes/pass.h"
+#include "simulator/lowering/tiling.h"
 
 namespace toroid {
 
 class UpdateCopiesPass : public Pass {
  public:
+  explicit UpdateCopiesPass(const Tiling& tiling) : tiling_(tiling) {}
   absl::string_view name() const override { return "update_copies"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
+
+ private:
+  const Tiling tiling_;
 };
 
 }  // namespace toroid

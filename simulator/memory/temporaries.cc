@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "hlo/base/math.h"
 #include "simulator/lowering/elementwise.h"
@@ -93,8 +94,8 @@ bool UpdatesInPlace(Opcode opcode) { return HasTrait(opcode, kInPlace) || opcode
 class Allocator {
  public:
   // `needs`: temporary bytes of the computations before this one, by index.
-  Allocator(const Computation& computation, const std::vector<int64_t>& needs, const ArraySize* size,
-            const CountedMemory& memory)
+  Allocator(const Computation& computation, bool is_branch, const std::vector<int64_t>& needs,
+            const ArraySize* size, const CountedMemory& memory)
       : computation_(computation),
         needs_(needs),
         buffers_(computation, size, &memory),
@@ -102,7 +103,12 @@ class Allocator {
         stays_(buffers_.size(), false),
         place_(buffers_.size()) {
     const bool is_entry = &computation == computation.module()->entry();
-    if (is_entry) stays_ = ResultBuffers(*computation.module(), buffers_);
+    if (is_entry) {
+      stays_ = ResultBuffers(*computation.module(), buffers_);
+    } else if (is_branch) {
+      for (const int b : buffers_.Of(*computation.root())) stays_[b] = true;  // The conditional's.
+    }
+    stays_ = UpdatedToResults(std::move(stays_));
     for (const Instruction* parameter : computation.parameters()) {
       for (const int b : buffers_.Of(*parameter)) stays_[b] = true;  // The caller's.
     }
@@ -137,6 +143,19 @@ class Allocator {
   }
 
  private:
+  // With what is updated in place to become one of those.
+  std::vector<bool> UpdatedToResults(std::vector<bool> is_result) const {
+    for (int i = computation_.size() - 1; i >= 0; --i) {
+      const Instruction& op = *computation_.instruction(i);
+      if (!HasTrait(op.opcode(), kInPlace) || op.num_operands() == 0) continue;
+      const auto results = buffers_.Of(op), operands = buffers_.Of(*op.operand(0));
+      if (results.size() != 1 || operands.size() != 1 || !is_result[results[0]]) continue;
+      const int from = operands[0];
+      if (last_[from] == i && buffers_[from].bytes == buffers_[results[0]].bytes) is_result[from] = true;
+    }
+    return is_result;
+  }
+
   // Has a place of its own.
   bool IsPlaced(int b) const {
     return !stays_[b] && place_[b] == b && buffers_[b].bytes > 0 && last_[b] >= 0;
@@ -219,10 +238,18 @@ MemoryNeeds ComputeMemoryNeeds(const Module& module, const ArraySize* size) {
   if (module.entry() == nullptr || module.entry()->root() == nullptr) return needs;
   const MemorySpaces spaces(module);
   const CountedMemory memory = {&spaces};
+  std::vector<bool> is_branch(module.num_computations(), false);
+  for (const auto& computation : module.computations()) {
+    for (const auto& op : computation->instructions()) {
+      if (op->opcode() != Opcode::kConditional) continue;
+      for (const Computation* branch : op->called()) is_branch[branch->index()] = true;
+    }
+  }
   std::vector<int64_t> temporary(module.num_computations(), 0);
   for (const auto& computation : module.computations()) {
     if (computation->root() == nullptr || computation->is_fusion()) continue;
-    temporary[computation->index()] = Allocator(*computation, temporary, size, memory).Run();
+    temporary[computation->index()] =
+        Allocator(*computation, is_branch[computation->index()], temporary, size, memory).Run();
   }
   needs.temporary = temporary[module.entry()->index()];
   const Buffers buffers(*module.entry(), size, &memory);

@@ -5,7 +5,8 @@
 // array is a temporary: as its maker begins it gets the smallest free place that holds it, in program order, and gives it
 // back after its last use. Nothing moves: what is needed is the highest end of a place, holes below included. A result of
 // an elementwise op or group, of an update in place or an all-reduce takes the place of an operand of its kind that has its
-// last use there. A loop's or branch's body takes one place for as long as it runs. Places are multiples of 16 KiB.
+// last use there; what is updated in place to become a result lies where that does. A loop's or branch's body takes one
+// place for as long as it runs; what a branch returns lies where the conditional's result does. Places are multiples of 16 KiB.
 // Example: 4 MiB x, then 4 MiB y made from x, then 32 MiB made from y: 40 MiB, for the third does not fit where x was.
 // Source: found on what Google's compiler for TPU v3 (libtpu 0.0.51) states for programs of tests/corpus/tpu_v3: given its
 // groups in its order, this comes to its statement within 2 % for nearly all that need more than 4 MiB.

@@ -121,6 +121,27 @@ INSTANTIATE_TEST_SUITE_P(OneCore, SetTest,
                                            SetBounds{"observers", 72, kFivePercent, kTwentyPercent, 2}),
                          [](const auto& info) { return std::string(info.param.folder); });
 
+// An exception: of this program the compiler places what is largest first.
+constexpr char kPlacedBySize[] = "take_along_axis_gradient";
+
+TEST(EstimatesTest, ScattersOfSingleElementsAreWithinTenPercentInTheMedian) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
+                       PartialEstimates(absl::StrCat(kFolder, "/scatters"), TpuV3Core()));
+  const ErrorSummary summary = Summarize(programs);
+  EXPECT_EQ(programs.size(), 22);
+  EXPECT_LE(summary.median, kTenPercent);
+  EXPECT_LE(summary.ninetieth, kTwentyPercent);
+  EXPECT_LE(summary.worst, kHalf);
+  constexpr double kLeast = 4 << 20;  // What is less is a matter of a few small arrays.
+  int large = 0;
+  for (const ChipEstimate& e : programs) {
+    if (e.compiler_temporary < kLeast) continue;
+    ++large;
+    EXPECT_LE(std::abs(e.TemporaryError()), e.name == kPlacedBySize ? 0.24 : kTwentyPercent) << e.name;
+  }
+  EXPECT_EQ(large, 13);
+}
+
 // Bounds of the errors of what one partitioner makes of the three MoE layers ("pairs") and two training steps.
 struct MoeBounds {
   double pair, pair_class, pair_copies, step, step_products, memory;

@@ -22,6 +22,7 @@ inline constexpr char kReducers[] = R"(
 sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
 max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }
 bmax { a = bf16[] parameter(0) b = bf16[] parameter(1) ROOT c = bf16[] maximum(a, b) }
+second { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }
 count { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }
 largest {
   a = f32[] parameter(0) i = s32[] parameter(1) b = f32[] parameter(2) j = s32[] parameter(3)

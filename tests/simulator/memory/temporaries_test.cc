@@ -90,6 +90,26 @@ TEST(TemporariesTest, AllReducesOfSeveralArraysLieWhereTheirOperandsDid) {
   EXPECT_EQ(needs.temporary, 8 * kMiB);
 }
 
+TEST(TemporariesTest, WhatIsUpdatedInPlaceToBecomeAResultLiesWhereThatDoes) {
+  const char* copied = R"(
+    x = f32[1024,1024] parameter(0)
+    u = f32[8,1024] parameter(1)
+    i = s32[] parameter(2)
+    zero = s32[] parameter(3)
+    c = f32[1024,1024] copy(x)
+    d = f32[1024,1024] dynamic-update-slice(c, u, i, zero)
+    )";
+  const MemoryNeeds updated =
+      Needs(absl::StrCat(copied, "ROOT r = f32[1024,1024] dynamic-update-slice(d, u, zero, i)"));
+  EXPECT_EQ(updated.temporary, 0);
+  EXPECT_EQ(updated.results, 4 * kMiB);
+  // Not what is read afterwards.
+  const MemoryNeeds read = Needs(absl::StrCat(
+      copied, "n = f32[1024,1024] negate(c) ROOT t = (f32[1024,1024], f32[1024,1024]) tuple(d, n)"));
+  EXPECT_EQ(read.temporary, 4 * kMiB);
+  EXPECT_EQ(read.results, 8 * kMiB);
+}
+
 TEST(TemporariesTest, DonatedArgumentsHoldTheirResults) {
   auto module = ParseModule(R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
     ENTRY main {
@@ -103,6 +123,21 @@ TEST(TemporariesTest, DonatedArgumentsHoldTheirResults) {
   EXPECT_EQ(needs.arguments, 8 * kMiB);
   EXPECT_EQ(needs.results, 4 * kMiB);
   EXPECT_EQ(needs.temporary, 0);
+}
+
+TEST(TemporariesTest, WhatABranchReturnsLiesWhereTheConditionalsResultDoes) {
+  const MemoryNeeds needs = Needs(R"(
+    x = f32[1024,1024] parameter(0)
+    p = pred[] parameter(1)
+    c = f32[1024,1024] conditional(p, x, x), true_computation=twice, false_computation=once
+    ROOT r = f32[1024,1024] dot(c, x), lhs_contracting_dims={1}, rhs_contracting_dims={0})",
+                                  R"(
+    twice { a = f32[1024,1024] parameter(0)
+      b = f32[1024,1024] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+      ROOT d = f32[1024,1024] dot(b, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+    once { a = f32[1024,1024] parameter(0)
+      ROOT d = f32[1024,1024] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0} })");
+  EXPECT_EQ(needs.temporary, 8 * kMiB);  // c; b, while the first branch runs.
 }
 
 TEST(TemporariesTest, ALoopsBodyTakesItsPlaceWhileTheLoopRuns) {
