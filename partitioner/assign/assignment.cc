@@ -40,8 +40,12 @@ double FlopsOfAByte(IdleAxes idle_axes) {
 
 class Chooser {
  public:
-  Chooser(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh)
-      : problem_(problem), rule_(*problem.rule), planner_(planner), mesh_(mesh) {}
+  Chooser(const AssignmentProblem& problem, const Pricing& pricing)
+      : problem_(problem),
+        rule_(*problem.rule),
+        planner_(pricing.planner),
+        exchanges_(pricing.exchanges),
+        mesh_(*pricing.mesh) {}
 
   Assignment Choose() {
     // The first seed is the sharding wanted of a result. Extended by the operands' seeds, it usually sends
@@ -222,7 +226,7 @@ class Chooser {
   // factor may be cheaper.
   bool CombinesParts(int factor) const {
     return problem_.op != nullptr && rule_.factors[factor].kind == FactorKind::kReduction &&
-           !rule_.leaves_partial && FamilyOf(problem_.op->opcode()).sent != nullptr;
+           !rule_.leaves_partial;
   }
 
   // Moves the axes `stuck`, which should not cut the dimensions that they cut now, to the dimension with the
@@ -391,12 +395,8 @@ class Chooser {
     // array (such as the updates of a scatter) counts by its bytes only.
     candidate->replicates = replicated > 0 && (used == 0 || 2 * replicated > largest);
     if (problem_.op != nullptr) {
-      const OwnExchanges own =
-          ExchangesUnder(mesh_, *problem_.op, rule_, planner_->cost(), candidate->factor_axes, [&](size_t k) {
-            return LocalBytes(problem_.operands[k],
-                              ShardingUnder(mesh_, rule_, rule_.operands[k], candidate->factor_axes));
-          });
-      sent += own.sent_bytes;
+      const ExchangePrices::Exchanges& own = exchanges_->Of(*problem_.op, rule_, candidate->factor_axes);
+      sent += static_cast<int64_t>(own.sent_bytes);
       time += own.time;
       cost += own.delay;
     }
@@ -442,54 +442,15 @@ class Chooser {
   const AssignmentProblem& problem_;
   const ShardingRule& rule_;
   ReshardPlanner* planner_;
+  ExchangePrices* exchanges_;
   const Mesh& mesh_;
   std::vector<Seed> seeds_;
 };
 
 }  // namespace
 
-Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorFactors& tensor,
-                       absl::Span<const AxisList> factor_axes) {
-  Sharding sharding;
-  sharding.dims.reserve(tensor.size());
-  for (const DimFactors& dim : tensor) {
-    sharding.dims.push_back(dim.size == 0 ? AxisList() : DimAxes(mesh, rule, dim, factor_axes));
-  }
-  return sharding;
-}
-
-double LocalFlops(const Mesh& mesh, const ShardingRule& rule, absl::Span<const AxisList> factor_axes) {
-  double flops = rule.flops_per_point;
-  for (size_t f = 0; flops > 0 && f < rule.factors.size(); ++f) {
-    flops *= static_cast<double>(CeilOfRatio(rule.factors[f].size, mesh.Product(factor_axes[f])));
-  }
-  return flops;
-}
-
-OwnExchanges ExchangesUnder(const Mesh& mesh, const Instruction& op, const ShardingRule& rule,
-                            const CostModel& cost, absl::Span<const AxisList> factor_axes,
-                            absl::FunctionRef<double(size_t k)> bytes_of) {
-  OwnExchanges own;
-  if (!HasExchanges(op)) return own;
-  std::vector<double> operand_bytes;
-  for (size_t f = 0; f < rule.factors.size(); ++f) {
-    const Factor& factor = rule.factors[f];
-    const AxisList& axes = factor_axes[f];
-    if (axes.empty() || !(MovesData(factor) || factor.kind == FactorKind::kReduction || factor.by_halo))
-      continue;
-    for (size_t k = operand_bytes.size(); k < rule.operands.size(); ++k) operand_bytes.push_back(bytes_of(k));
-    const ExchangeCost exchange =
-        CostOfExchanges(op, rule, static_cast<int>(f), mesh, cost, axes, operand_bytes);
-    own.sent_bytes += exchange.sent_bytes;
-    own.time += cost.CollectiveTime(CollectiveKind::kPermute, exchange.sent_bytes, mesh, axes);
-    own.delay += exchange.delay;
-  }
-  return own;
-}
-
-Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh,
-                            IdleAxes idle_axes) {
-  Chooser chooser(problem, planner, mesh);
+Assignment ChooseAssignment(const AssignmentProblem& problem, const Pricing& pricing, IdleAxes idle_axes) {
+  Chooser chooser(problem, pricing);
   Assignment best = chooser.Choose();
   if (idle_axes != IdleAxes::kLeave) chooser.TryIdleAxes(idle_axes, &best);
   return best;

@@ -16,7 +16,7 @@
 #include <optional>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
+#include "partitioner/assign/exchange_prices.h"
 #include "partitioner/ops/sharding_rule.h"
 #include "partitioner/reshard/plan.h"
 
@@ -65,24 +65,6 @@ struct AssignmentProblem {
   AxisSet reserved = 0;  // Axes the op may not use: manual axes, and axes over which its values stay partial.
 };
 
-// The sharding of a tensor of factors `tensor` under an assignment, without partial axes.
-Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorFactors& tensor,
-                       absl::Span<const AxisList> factor_axes);
-
-// The op's flops per device: rule.flops_per_point for each point of its local iteration space.
-double LocalFlops(const Mesh& mesh, const ShardingRule& rule, absl::Span<const AxisList> factor_axes);
-
-// What the local program of an op exchanges by itself (halos, ...) if its factors are cut over `factor_axes`,
-// on one device. bytes_of(k): local bytes of operand k.
-struct OwnExchanges {
-  int64_t sent_bytes = 0;
-  double time = 0;   // The cost of sending `sent_bytes` by permutes.
-  double delay = 0;  // The cost of many small messages beyond `time`.
-};
-OwnExchanges ExchangesUnder(const Mesh& mesh, const Instruction& op, const ShardingRule& rule,
-                            const CostModel& cost, absl::Span<const AxisList> factor_axes,
-                            absl::FunctionRef<double(size_t k)> bytes_of);
-
 // Whether to cut a contraction also over idle axes, which its best assignment does not use:
 //
 //   kLeave           no
@@ -92,7 +74,14 @@ OwnExchanges ExchangesUnder(const Mesh& mesh, const Instruction& op, const Shard
 //   kCutForFewFlops  or if it saves kFewFlopsOfAByte flops for each additional byte
 enum class IdleAxes : uint8_t { kLeave, kCut, kCutForFlops, kCutForFewFlops };
 
-Assignment ChooseAssignment(const AssignmentProblem& problem, ReshardPlanner* planner, const Mesh& mesh,
+// Finds out what assignments cost. All must outlive the calls they are given to.
+struct Pricing {
+  const Mesh* mesh = nullptr;
+  ReshardPlanner* planner = nullptr;
+  ExchangePrices* exchanges = nullptr;
+};
+
+Assignment ChooseAssignment(const AssignmentProblem& problem, const Pricing& pricing,
                             IdleAxes idle_axes = IdleAxes::kLeave);
 
 }  // namespace toroid

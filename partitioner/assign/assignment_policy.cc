@@ -7,9 +7,8 @@ class Cheapest : public AssignmentPolicy {
  public:
   explicit Cheapest(IdleAxes idle_axes) : idle_axes_(idle_axes) {}
 
-  Assignment Choose(const AssignmentProblem& problem, ReshardPlanner* planner,
-                    const Mesh& mesh) const override {
-    return ChooseAssignment(problem, planner, mesh, idle_axes_);
+  Assignment Choose(const AssignmentProblem& problem, const Pricing& pricing) const override {
+    return ChooseAssignment(problem, pricing, idle_axes_);
   }
 
  private:
@@ -24,7 +23,7 @@ class Replicating : public AssignmentPolicy {
     }
   }
 
-  Assignment Choose(const AssignmentProblem& problem, ReshardPlanner*, const Mesh&) const override {
+  Assignment Choose(const AssignmentProblem& problem, const Pricing&) const override {
     Assignment uncut;
     uncut.factor_axes.resize(problem.rule->factors.size());
     return uncut;

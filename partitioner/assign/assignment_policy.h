@@ -22,8 +22,7 @@ class AssignmentPolicy {
   // parameters and outputs, which are true in `at_boundary`: the program's caller relies on them.
   virtual void AdjustPlan(const std::vector<bool>& at_boundary, std::vector<Sharding>* plan) const;
 
-  virtual Assignment Choose(const AssignmentProblem& problem, ReshardPlanner* planner,
-                            const Mesh& mesh) const = 0;
+  virtual Assignment Choose(const AssignmentProblem& problem, const Pricing& pricing) const = 0;
 };
 
 // Calls ChooseAssignment for every op, and does not change the plan.

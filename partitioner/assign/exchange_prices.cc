@@ -11,7 +11,6 @@
 #include "hlo/analysis/liveness.h"
 #include "hlo/analysis/side_effects.h"
 #include "hlo/ir/module.h"
-#include "partitioner/assign/assignment.h"
 #include "partitioner/ops/op_families.h"
 #include "partitioner/spmd/computation_copies.h"
 #include "partitioner/spmd/spmd_builder.h"
@@ -116,7 +115,7 @@ ExchangePrices::Exchanges ExchangePrices::Write(const Instruction& op, const Sha
       exchanges.parts.push_back({__builtin_ctzll(operands), origins.hash[instruction->index()], time, sent});
     }
   }
-  exchanges.time += cost_.PermuteDelay(permutes);
+  exchanges.delay = cost_.PermuteDelay(permutes);
   return exchanges;
 }
 

@@ -113,15 +113,4 @@ absl::StatusOr<std::vector<Instruction*>> PartitionCholesky(OpContext& context) 
   return std::vector<Instruction*>{CholeskyWriter(context).Write(context.operands[0])};
 }
 
-int64_t BytesSentByCholesky(const Instruction& op, int factor, int64_t tiles,
-                            absl::Span<const double> operand_bytes, int64_t) {
-  if (factor != CutDimension(op)) return 0;
-  const int64_t n = op.shape().dim(factor), t = CeilOfRatio(n, tiles);
-  if (t == 0) return 0;
-  const int64_t blocks = CeilOfRatio(n, t);
-  if (blocks > kMaxBlocks) return 2 * tiles * static_cast<int64_t>(operand_bytes[0]);
-  const double block = operand_bytes[0] * static_cast<double>(t) / static_cast<double>(n);
-  return static_cast<int64_t>(block * static_cast<double>(blocks * (blocks - 1) / 2));
-}
-
 }  // namespace toroid

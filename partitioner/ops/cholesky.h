@@ -18,9 +18,6 @@ namespace toroid {
 
 ShardingRule CholeskyShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionCholesky(OpContext& context);
-int64_t BytesSentByCholesky(const Instruction& op, int factor, int64_t tiles,
-                            absl::Span<const double> operand_bytes, int64_t halo);
-
 }  // namespace toroid
 
 #endif  // TOROID_PARTITIONER_OPS_CHOLESKY_H_

@@ -282,16 +282,6 @@ ColumnSort::ColumnSort(const Instruction& op, int64_t tiles)
   number_type_ = most <= UINT8_MAX ? xla::U8 : most <= UINT16_MAX ? xla::U16 : SpmdBuilder::IndexType(most);
 }
 
-int64_t ColumnSort::SentBytes(double bytes_per_row, double lines) const {
-  const double s = static_cast<double>(tiles_), r = static_cast<double>(rows_);
-  const double numbered =
-      bytes_per_row + (numbers_ ? lines * static_cast<double>(ByteWidth(number_type_)) : 0);
-  const double dealt = (s - 1) / s * r * (bytes_per_row + numbered);
-  const double merged = 2 * static_cast<double>(border_) * numbered;
-  const int64_t moved = std::min(tile_, (tiles_ - 1) * (rows_ - tile_));
-  return static_cast<int64_t>(dealt + merged + static_cast<double>(moved) * bytes_per_row);
-}
-
 std::vector<Instruction*> ColumnSort::Build(OpContext& context) const {
   return ColumnSortWriter(*this, context).Build();
 }

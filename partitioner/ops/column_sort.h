@@ -31,10 +31,6 @@ class ColumnSort {
  public:
   ColumnSort(const Instruction& op, int64_t tiles);
 
-  // The most bytes that any device sends. A device holds `lines` lines; one row of all of them has
-  // `bytes_per_row` bytes, summed over the operands.
-  int64_t SentBytes(double bytes_per_row, double lines) const;
-
   // Emits the sort. The local results are cut like the operands.
   std::vector<Instruction*> Build(OpContext& context) const;
 

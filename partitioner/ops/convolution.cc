@@ -125,14 +125,6 @@ std::vector<OperandWindows> ReadsOfConvolution(const Instruction& op, int factor
            RowsRead(window, sizes.output, sizes.image), sizes.image}};
 }
 
-int64_t BytesSentByConvolution(const Instruction& op, int factor, int64_t,
-                               absl::Span<const double> operand_bytes, int64_t halo) {
-  const ConvolutionView numbers(op);
-  const int i = factor - SpatialFactor(numbers);
-  const bool reverses = i >= 0 && SpatialSizes(op, numbers, i).CutsWindow() && WindowView(op)[i].reversed;
-  return reverses ? halo + static_cast<int64_t>(operand_bytes[1]) : halo;
-}
-
 namespace {
 
 // The op's attributes with the number of groups on each device; null if groups are not cut.

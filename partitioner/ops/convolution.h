@@ -28,11 +28,6 @@ ShardingRule ConvolutionShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& context);
 std::vector<OperandWindows> ReadsOfConvolution(const Instruction& op, int factor, int64_t tiles);
 
-// `halo`, plus the local bytes of a cut window that is applied in reverse: the local program reverses it
-// first.
-int64_t BytesSentByConvolution(const Instruction& op, int factor, int64_t tiles,
-                               absl::Span<const double> operand_bytes, int64_t halo);
-
 }  // namespace toroid
 
 #endif  // TOROID_PARTITIONER_OPS_CONVOLUTION_H_

@@ -125,9 +125,4 @@ absl::StatusOr<std::vector<Instruction*>> PartitionCustomCall(OpContext& context
   return EmitCustomCall(*context.b, *context.op, context.operands, local, context.copy_computation);
 }
 
-int64_t BytesSentByCustomCall(const Instruction& op, int factor, int64_t tiles,
-                              absl::Span<const double> operand_bytes, int64_t halo) {
-  return IsTopK(op) && !StatedShardingRule(op) ? BytesSentByTopK(op, factor, tiles, operand_bytes, halo) : 0;
-}
-
 }  // namespace toroid

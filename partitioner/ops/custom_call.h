@@ -18,10 +18,6 @@ namespace toroid {
 ShardingRule CustomCallShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionCustomCall(OpContext& context);
 
-// The bytes that the call's own collectives send; nonzero only for a top-k.
-int64_t BytesSentByCustomCall(const Instruction& op, int factor, int64_t tiles,
-                              absl::Span<const double> operand_bytes, int64_t halo);
-
 }  // namespace toroid
 
 #endif  // TOROID_PARTITIONER_OPS_CUSTOM_CALL_H_

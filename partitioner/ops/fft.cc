@@ -191,19 +191,4 @@ absl::StatusOr<std::vector<Instruction*>> PartitionFft(OpContext& context) {
   return std::vector<Instruction*>{FftWriter(context).Write()};
 }
 
-int64_t BytesSentByFft(const Instruction& op, int factor, int64_t tiles,
-                       absl::Span<const double> operand_bytes, int64_t) {
-  const Shape &in = op.operand(0)->shape(), &out = op.shape();
-  const int last = in.rank() - 1;
-  if (factor < in.rank() - NumTransformed(op) || operand_bytes[0] == 0) return 0;
-  double elements = operand_bytes[0] / static_cast<double>(ByteWidth(in.element_type()));
-  // An RFFT transforms the last dimension first, which leaves fewer elements.
-  if (op.attrs().fft_type() == xla::RFFT && factor != last)
-    elements *= static_cast<double>(out.dim(last)) / static_cast<double>(in.dim(last));
-  const int64_t lines = std::max<int64_t>(
-      1, static_cast<int64_t>(elements / static_cast<double>(CeilOfRatio(in.dim(factor), tiles))));
-  const LineTransform transform = TransformOf(op, factor, tiles, lines);
-  return static_cast<int64_t>(transform.Sent(transform.Best()));
-}
-
 }  // namespace toroid

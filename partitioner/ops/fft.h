@@ -25,9 +25,6 @@ namespace toroid {
 
 ShardingRule FftShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionFft(OpContext& context);
-int64_t BytesSentByFft(const Instruction& op, int factor, int64_t tiles,
-                       absl::Span<const double> operand_bytes, int64_t halo);
-
 }  // namespace toroid
 
 #endif  // TOROID_PARTITIONER_OPS_FFT_H_

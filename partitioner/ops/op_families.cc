@@ -39,7 +39,7 @@
 namespace toroid {
 namespace {
 
-// One row per family: rule, local program, reads of tiles, bytes sent, sources. A family of hlo/opcode.inc
+// One row per family: rule, local program, reads of tiles, sources. A family of hlo/opcode.inc
 // without a row is a compile error that names the family.
 namespace families {
 
@@ -65,7 +65,7 @@ constexpr OpFamily kAllToAll = {AllToAllShardingRule};
 constexpr OpFamily kCollectivePermute = {CollectivePermuteShardingRule};
 constexpr OpFamily kCollectiveBroadcast = {CollectiveBroadcastShardingRule};
 
-// Families with a local program of their own that fetches no rows. CostOfExchanges counts nothing for them.
+// Families with a local program of their own that fetches no rows.
 constexpr OpFamily kIota = {IotaShardingRule, PartitionIota};
 constexpr OpFamily kDynamicSlice = {DynamicSliceShardingRule, PartitionDynamicSlice};
 constexpr OpFamily kGather = {GatherShardingRule, PartitionGather};
@@ -76,30 +76,26 @@ constexpr OpFamily kScaledDot = {ScaledDotShardingRule, PartitionScaledDot};
 constexpr OpFamily kRngBitGenerator = {RngBitGeneratorShardingRule, PartitionRngBitGenerator};
 
 // Families whose local program combines the results of all tiles.
-constexpr OpFamily kSort = {SortShardingRule, PartitionSort, nullptr, BytesSentBySort};
-constexpr OpFamily kTopK = {TopKShardingRule, PartitionTopK, nullptr, BytesSentByTopK};
-constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall, nullptr,
-                                  BytesSentByCustomCall};
+constexpr OpFamily kSort = {SortShardingRule, PartitionSort};
+constexpr OpFamily kTopK = {TopKShardingRule, PartitionTopK};
+constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall};
 
 // Families whose local program exchanges whole tiles.
-constexpr OpFamily kFft = {FftShardingRule, PartitionFft, nullptr, BytesSentByFft};
-constexpr OpFamily kCholesky = {CholeskyShardingRule, PartitionCholesky, nullptr, BytesSentByCholesky};
-constexpr OpFamily kTriangularSolve = {TriangularSolveShardingRule, PartitionTriangularSolve, nullptr,
-                                       BytesSentByTriangularSolve};
+constexpr OpFamily kFft = {FftShardingRule, PartitionFft};
+constexpr OpFamily kCholesky = {CholeskyShardingRule, PartitionCholesky};
+constexpr OpFamily kTriangularSolve = {TriangularSolveShardingRule, PartitionTriangularSolve};
 
 // Families whose local program fetches rows of other tiles.
 constexpr OpFamily kReshape = {ReshapeShardingRule, PartitionReshape, ReadsOfReshape};
 constexpr OpFamily kSlice = {SliceShardingRule, PartitionSlice, ReadsOfSlice};
-constexpr OpFamily kPad = {PadShardingRule, PartitionPad, ReadsOfPad, nullptr, PadSource};
-constexpr OpFamily kConcatenate = {ConcatenateShardingRule, PartitionConcatenate, ReadsOfConcatenate, nullptr,
+constexpr OpFamily kPad = {PadShardingRule, PartitionPad, ReadsOfPad, PadSource};
+constexpr OpFamily kConcatenate = {ConcatenateShardingRule, PartitionConcatenate, ReadsOfConcatenate,
                                    ConcatenateSource};
 constexpr OpFamily kDynamicUpdateSlice = {DynamicUpdateSliceShardingRule, PartitionDynamicUpdateSlice,
                                           ReadsOfDynamicUpdateSlice};
-constexpr OpFamily kConvolution = {ConvolutionShardingRule, PartitionConvolution, ReadsOfConvolution,
-                                   BytesSentByConvolution};
-constexpr OpFamily kReverse = {ReverseShardingRule, PartitionReverse, ReadsOfReverse, BytesSentByReverse};
-constexpr OpFamily kReduceWindow = {ReduceWindowShardingRule, PartitionReduceWindow, ReadsOfReduceWindow,
-                                    BytesSentByReduceWindow};
+constexpr OpFamily kConvolution = {ConvolutionShardingRule, PartitionConvolution, ReadsOfConvolution};
+constexpr OpFamily kReverse = {ReverseShardingRule, PartitionReverse, ReadsOfReverse};
+constexpr OpFamily kReduceWindow = {ReduceWindowShardingRule, PartitionReduceWindow, ReadsOfReduceWindow};
 constexpr OpFamily kSelectAndScatter = {SelectAndScatterShardingRule, PartitionSelectAndScatter,
                                         ReadsOfSelectAndScatter};
 
@@ -196,38 +192,6 @@ bool CanCutLocally(const Instruction& op, FactorKind kind) {
       return false;
   }
   return false;
-}
-
-bool HasExchanges(const Instruction& op) {
-  const OpFamily& family = FamilyOf(op.opcode());
-  return family.reads != nullptr || family.sent != nullptr;
-}
-
-ExchangeCost CostOfExchanges(const Instruction& op, const ShardingRule& rule, int factor, const Mesh& mesh,
-                             const CostModel& model, const AxisList& axes,
-                             absl::Span<const double> operand_bytes) {
-  const OpFamily& family = FamilyOf(op.opcode());
-  const int64_t tiles = mesh.Product(axes);
-  ExchangeCost cost;
-  std::vector<OperandWindows> reads;
-  if (family.reads != nullptr && rule.factors[factor].size > 0) reads = family.reads(op, factor, tiles);
-  for (const OperandWindows& read : reads) {
-    const int64_t tile = CeilOfRatio(std::max(read.size, read.all), tiles);
-    if (tile == 0) continue;
-    const int64_t row_bytes = static_cast<int64_t>(operand_bytes[read.operand]) / tile;
-    const HaloPlan plan = PlanHalo(mesh, model,
-                                   {.n = read.size,
-                                    .tile = tile,
-                                    .from = axes,
-                                    .to = axes,
-                                    .windows = read.windows,
-                                    .row_bytes = row_bytes});
-    cost.sent_bytes += plan.sent_rows * row_bytes;
-    cost.delay += model.PermuteDelay(plan.permutes);
-  }
-  if (family.sent != nullptr)
-    cost.sent_bytes = family.sent(op, factor, tiles, operand_bytes, cost.sent_bytes);
-  return cost;
 }
 
 }  // namespace toroid

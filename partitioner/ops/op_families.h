@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "hlo/cost/cost_model.h"
 #include "partitioner/ops/local_program.h"
 #include "partitioner/ops/sharding_rule.h"
 #include "partitioner/ops/tile_windows.h"
@@ -25,10 +24,6 @@ struct OpFamily {
   // The operand rows that each tile reads if the factor is cut in `tiles`. Null: a tile's own rows only.
   // Factor d is dimension d of the result, except in convolutions.
   std::vector<OperandWindows> (*reads)(const Instruction& op, int factor, int64_t tiles) = nullptr;
-  // Bytes that one device sends in the local program's own exchanges, given the bytes `halo` that it sends to
-  // bring tiles the rows in `reads`. operand_bytes[k]: local bytes of operand k. Null: `halo` alone.
-  int64_t (*sent)(const Instruction& op, int factor, int64_t tiles, absl::Span<const double> operand_bytes,
-                  int64_t halo) = nullptr;
   // The value that the local program reads in place of operand k. Null: the operand itself.
   const Instruction& (*source)(const Instruction& op, int k) = nullptr;
 };
@@ -49,19 +44,6 @@ absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context);
 
 // True if the local program of `op` can be written with a factor of this kind cut.
 bool CanCutLocally(const Instruction& op, FactorKind kind);
-
-// True if the op's family states what its local programs exchange (CostOfExchanges).
-bool HasExchanges(const Instruction& op);
-
-// The cost of the local program's own exchanges on one device if a factor of the rule is cut over `axes`: the
-// bytes that it sends, and the delay by many small permutes. operand_bytes[k]: local bytes of operand k.
-struct ExchangeCost {
-  int64_t sent_bytes = 0;
-  double delay = 0;  // In units of hlo/cost/cost_model.h: the time in which a link carries one byte.
-};
-ExchangeCost CostOfExchanges(const Instruction& op, const ShardingRule& rule, int factor, const Mesh& mesh,
-                             const CostModel& model, const AxisList& axes,
-                             absl::Span<const double> operand_bytes);
 
 }  // namespace toroid
 

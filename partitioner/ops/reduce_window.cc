@@ -76,13 +76,6 @@ std::vector<OperandWindows> ReadsOfReduceWindow(const Instruction& op, int dim, 
   return reads;
 }
 
-int64_t BytesSentByReduceWindow(const Instruction& op, int dim, int64_t tiles,
-                                absl::Span<const double> operand_bytes, int64_t halo) {
-  if (CumulativeDirection(op, dim) == 0) return halo;
-  const int64_t tile = TileRows(op, dim, tiles);
-  return halo + static_cast<int64_t>(operand_bytes[0]) / std::max<int64_t>(1, tile) * (tiles - 1);
-}
-
 absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& context) {
   SpmdBuilder& b = *context.b;
   xla::HloInstructionProto* attrs = nullptr;

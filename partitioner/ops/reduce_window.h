@@ -18,10 +18,6 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& conte
 // Empty for cumulative windows.
 std::vector<OperandWindows> ReadsOfReduceWindow(const Instruction& op, int dim, int64_t tiles);
 
-// `halo`, plus the bytes of gathering the totals of a cumulative window.
-int64_t BytesSentByReduceWindow(const Instruction& op, int dim, int64_t tiles,
-                                absl::Span<const double> operand_bytes, int64_t halo);
-
 }  // namespace toroid
 
 #endif  // TOROID_PARTITIONER_OPS_REDUCE_WINDOW_H_

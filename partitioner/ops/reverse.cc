@@ -41,11 +41,6 @@ std::vector<OperandWindows> ReadsOfReverse(const Instruction& op, int dim, int64
   return {{0, dim, WindowsOfReversed(op.shape().dim(dim), t, tiles), size}};
 }
 
-int64_t BytesSentByReverse(const Instruction&, int, int64_t, absl::Span<const double> operand_bytes,
-                           int64_t halo) {
-  return halo + static_cast<int64_t>(operand_bytes[0]);
-}
-
 Instruction* ReverseCut(SpmdBuilder& b, Instruction* x, int d, int64_t n, const AxisList& axes) {
   const int64_t t = x->shape().dim(d), tiles = b.mesh().Product(axes);
   x = b.Reverse(MirrorTiles(b, x, axes), {d});

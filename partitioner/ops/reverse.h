@@ -13,10 +13,6 @@ ShardingRule ReverseShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionReverse(OpContext& context);
 std::vector<OperandWindows> ReadsOfReverse(const Instruction& op, int dim, int64_t tiles);
 
-// `halo`, the bytes of the halo exchange, plus those of one tile, which the permute sends.
-int64_t BytesSentByReverse(const Instruction& op, int dim, int64_t tiles,
-                           absl::Span<const double> operand_bytes, int64_t halo);
-
 // The local rows of dimension `d`, of n rows cut over `axes`, in reverse order.
 Instruction* ReverseCut(SpmdBuilder& b, Instruction* x, int d, int64_t n, const AxisList& axes);
 

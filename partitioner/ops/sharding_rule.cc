@@ -1,5 +1,7 @@
 #include "partitioner/ops/sharding_rule.h"
 
+#include "hlo/base/math.h"
+
 namespace toroid {
 namespace {
 
@@ -140,6 +142,24 @@ AxisList DimAxes(const Mesh& mesh, const ShardingRule& rule, const DimFactors& d
     if (mesh.Product(own) != rule.factors[dim.factor[i]].size) break;
   }
   return axes;
+}
+
+Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorFactors& tensor,
+                       absl::Span<const AxisList> factor_axes) {
+  Sharding sharding;
+  sharding.dims.reserve(tensor.size());
+  for (const DimFactors& dim : tensor) {
+    sharding.dims.push_back(dim.size == 0 ? AxisList() : DimAxes(mesh, rule, dim, factor_axes));
+  }
+  return sharding;
+}
+
+double LocalFlops(const Mesh& mesh, const ShardingRule& rule, absl::Span<const AxisList> factor_axes) {
+  double flops = rule.flops_per_point;
+  for (size_t f = 0; flops > 0 && f < rule.factors.size(); ++f) {
+    flops *= static_cast<double>(CeilOfRatio(rule.factors[f].size, mesh.Product(factor_axes[f])));
+  }
+  return flops;
 }
 
 }  // namespace toroid

@@ -140,6 +140,13 @@ bool IsExpressible(const Mesh& mesh, const ShardingRule& rule, absl::Span<const 
 AxisList DimAxes(const Mesh& mesh, const ShardingRule& rule, const DimFactors& dim,
                  absl::Span<const AxisList> factor_axes);
 
+// The sharding of a tensor of factors `tensor` under an assignment, without partial axes.
+Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorFactors& tensor,
+                       absl::Span<const AxisList> factor_axes);
+
+// The op's flops per device: rule.flops_per_point for each point of its local iteration space.
+double LocalFlops(const Mesh& mesh, const ShardingRule& rule, absl::Span<const AxisList> factor_axes);
+
 }  // namespace toroid
 
 #endif  // TOROID_PARTITIONER_OPS_SHARDING_RULE_H_

@@ -102,19 +102,4 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSort(OpContext& context) {
   return rows;
 }
 
-int64_t BytesSentBySort(const Instruction& op, int factor, int64_t tiles,
-                        absl::Span<const double> operand_bytes, int64_t) {
-  if (factor != static_cast<int>(op.dimension())) return 0;
-  const int64_t n = op.operand(0)->shape().dim(factor), tile = CeilOfRatio(n, tiles);
-  if (tile == 0 || operand_bytes[0] == 0) return 0;
-  const double row =
-      std::accumulate(operand_bytes.begin(), operand_bytes.end(), 0.0) / static_cast<double>(tile);
-  if (!ReadsFirstRows(op)) {
-    const double width = static_cast<double>(ByteWidth(op.operand(0)->shape().element_type()));
-    return ColumnSort(op, tiles).SentBytes(row, operand_bytes[0] / static_cast<double>(tile) / width);
-  }
-  return static_cast<int64_t>(static_cast<double>(tiles - 1) * row *
-                              static_cast<double>(std::min(tile, RowsRead(op))));
-}
-
 }  // namespace toroid

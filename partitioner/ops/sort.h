@@ -21,11 +21,6 @@ namespace toroid {
 ShardingRule SortShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionSort(OpContext& context);
 
-// Bytes sent by the column sort, or by gathering the first k rows of each tile (all its rows, if it has
-// fewer).
-int64_t BytesSentBySort(const Instruction& op, int factor, int64_t tiles,
-                        absl::Span<const double> operand_bytes, int64_t halo);
-
 }  // namespace toroid
 
 #endif  // TOROID_PARTITIONER_OPS_SORT_H_

@@ -129,15 +129,4 @@ absl::StatusOr<std::vector<Instruction*>> PartitionTopK(OpContext& context) {
   return std::vector<Instruction*>{merged[0], TakeAlongLast(b, positions, merged[1])};
 }
 
-int64_t BytesSentByTopK(const Instruction& op, int, int64_t tiles, absl::Span<const double> operand_bytes,
-                        int64_t) {
-  const Shape& x = op.operand(0)->shape();
-  const int64_t tile = CeilOfRatio(x.dim(x.rank() - 1), tiles), k = CountOf(op);
-  const double width = static_cast<double>(ByteWidth(x.element_type()));
-  const double row = operand_bytes[0] / static_cast<double>(tile);  // Bytes of one element of every line.
-  const double sent =
-      tile < k ? operand_bytes[0] : static_cast<double>(k) * row * (1 + sizeof(int32_t) / width);
-  return static_cast<int64_t>(static_cast<double>(tiles - 1) * sent);
-}
-
 }  // namespace toroid

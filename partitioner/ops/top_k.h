@@ -18,11 +18,6 @@ namespace toroid {
 ShardingRule TopKShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionTopK(OpContext& context);
 
-// Bytes sent by gathering the first k values and positions of each tile, or whole tiles of fewer than k
-// elements.
-int64_t BytesSentByTopK(const Instruction& op, int factor, int64_t tiles,
-                        absl::Span<const double> operand_bytes, int64_t halo);
-
 }  // namespace toroid
 
 #endif  // TOROID_PARTITIONER_OPS_TOP_K_H_

@@ -173,18 +173,4 @@ absl::StatusOr<std::vector<Instruction*>> PartitionTriangularSolve(OpContext& co
   return std::vector<Instruction*>{SolveWriter(context).Write()};
 }
 
-int64_t BytesSentByTriangularSolve(const Instruction& op, int factor, int64_t tiles,
-                                   absl::Span<const double> operand_bytes, int64_t) {
-  const int rank = op.shape().rank();
-  if (factor != rank - 2 && factor != rank - 1) return 0;
-  const int64_t n = op.operand(0)->shape().dim(factor), t = CeilOfRatio(n, tiles);
-  if (t == 0) return 0;
-  const int64_t blocks = CeilOfRatio(n, t);
-  if (blocks > kMaxBlocks) return 2 * tiles * static_cast<int64_t>(operand_bytes[0] + operand_bytes[1]);
-  const double block = operand_bytes[1] * static_cast<double>(t) / static_cast<double>(n),
-               s = static_cast<double>(tiles);
-  if (factor == Form(op).Rows(rank)) return static_cast<int64_t>(block * static_cast<double>(blocks));
-  return static_cast<int64_t>(block * (static_cast<double>(blocks - 1) * 2 * (s - 1) / s + s - 1));
-}
-
 }  // namespace toroid

@@ -20,9 +20,6 @@ namespace toroid {
 
 ShardingRule TriangularSolveShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionTriangularSolve(OpContext& context);
-int64_t BytesSentByTriangularSolve(const Instruction& op, int factor, int64_t tiles,
-                                   absl::Span<const double> operand_bytes, int64_t halo);
-
 }  // namespace toroid
 
 #endif  // TOROID_PARTITIONER_OPS_TRIANGULAR_SOLVE_H_

@@ -163,7 +163,7 @@ OpChoice ChoiceUnder(const PreparedProgram& program, const FlowOp& op,
   choice.time = kMemoryWeight * cost.MemoryTime(2 * choice.written_bytes);
   const ExchangePrices::Exchanges& own = program.exchanges->Of(*op.instruction, rule, factor_axes);
   choice.exchanges = &own;
-  choice.time += own.time;
+  choice.time += own.time + own.delay;
   choice.sent_bytes = own.sent_bytes;
   choice.collectives = own.collectives;
   choice.flops = LocalFlops(mesh, rule, factor_axes);

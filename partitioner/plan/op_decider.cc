@@ -33,9 +33,8 @@ const Assignment& OpDecider::Assign(const FlowOp& op, const PartialOperands& pas
     key.tensors.push_back(static_cast<int64_t>(passed_on.axes()));
     key.tensors.push_back(static_cast<int64_t>(passed_on.partial.reducer));
   }
-  return memo_.Decision(std::move(key), [&] {
-    return policy_.Choose(ProblemUnder(op, passed_on), program_.planner.get(), mesh_);
-  });
+  return memo_.Decision(std::move(key),
+                        [&] { return policy_.Choose(ProblemUnder(op, passed_on), program_.pricing()); });
 }
 
 AssignmentProblem OpDecider::ProblemUnder(const FlowOp& op, const PartialOperands& passed_on) const {

@@ -27,7 +27,7 @@ double BytesOfOpsAlone(const ShardingPlan& shardings, PlanMemo* memo) {
         state.reserved = program.annotations.manual[t];
         return state;
       });
-      return ChooseAssignment(problem, program.planner.get(), program.annotations.mesh).sent_bytes;
+      return ChooseAssignment(problem, program.pricing()).sent_bytes;
     };
     if (op.instruction == nullptr) {
       if (shardings[op.operands[0]] != shardings[op.results[0]]) bytes += static_cast<double>(assigned());

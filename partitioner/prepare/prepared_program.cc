@@ -153,7 +153,7 @@ ShardingPlan ProposeShardings(const PreparedProgram& program, const std::vector<
 
 ShardingPlan ProposeShardings(const PreparedProgram& program, const Annotations& annotations,
                               const std::vector<bool>& even) {
-  ShardingPlan plan = PropagateShardings(*program.graph, annotations, even, program.planner.get());
+  ShardingPlan plan = PropagateShardings(*program.graph, annotations, even, program.pricing());
   // Propagation returns no partial shardings; restore those of parameters that are annotated as partial sums.
   for (const Instruction* parameter : program.flat->entry()->parameters()) {
     for (const int leaf : program.graph->Leaves(*parameter)) {

@@ -19,7 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "hlo/ir/module.h"
 #include "hlo/passes/pass.h"
-#include "partitioner/assign/exchange_prices.h"
+#include "partitioner/assign/assignment.h"
 #include "partitioner/prepare/partition_options.h"
 #include "partitioner/propagation/annotations.h"
 #include "partitioner/propagation/flow_graph.h"
@@ -44,6 +44,8 @@ struct PreparedProgram {
   int64_t num_replicas = 1;  // Copies of the whole mesh; each runs all partitions.
   // Whether PartitionOptions::device_order_seed permuted the devices of all shardings.
   bool relabeled = false;
+
+  Pricing pricing() const { return {&annotations.mesh, planner.get(), exchanges.get()}; }
 };
 
 // Equivalent forms of a program. kUnmergedDims and kLateReversals are the results of UnmergedDimsPass and

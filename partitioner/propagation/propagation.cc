@@ -23,8 +23,8 @@ bool Flows(const Factor& factor) {
 class Propagator {
  public:
   Propagator(const FlowGraph& graph, const Annotations& annotations, const std::vector<bool>& even,
-             ReshardPlanner* planner)
-      : graph_(graph), mesh_(annotations.mesh), planner_(planner) {
+             const Pricing& pricing)
+      : graph_(graph), mesh_(annotations.mesh), pricing_(pricing) {
     const int n = graph.num_tensors();
     state_.resize(n);
     for (int t = 0; t < n; ++t) {
@@ -420,12 +420,12 @@ class Propagator {
       if (sharding.DimAxes() != 0 || (state_[t].closed != 0 && is_result)) state.places.push_back(sharding);
       return state;
     });
-    return ChooseAssignment(problem, planner_, mesh_);
+    return ChooseAssignment(problem, pricing_);
   }
 
   const FlowGraph& graph_;
   const Mesh& mesh_;
-  ReshardPlanner* planner_;
+  const Pricing pricing_;
   std::vector<ShardingRule> group_rules_;
   std::vector<FlowOp> group_ops_;
   ShardingRule no_factors_;
@@ -453,8 +453,8 @@ class Propagator {
 }  // namespace
 
 std::vector<Sharding> PropagateShardings(const FlowGraph& graph, const Annotations& annotations,
-                                         const std::vector<bool>& even, ReshardPlanner* planner) {
-  return Propagator(graph, annotations, even, planner).Run();
+                                         const std::vector<bool>& even, const Pricing& pricing) {
+  return Propagator(graph, annotations, even, pricing).Run();
 }
 
 }  // namespace toroid

@@ -18,16 +18,16 @@
 
 #include <vector>
 
+#include "partitioner/assign/assignment.h"
 #include "partitioner/propagation/annotations.h"
 #include "partitioner/propagation/flow_graph.h"
-#include "partitioner/reshard/plan.h"
 
 namespace toroid {
 
 // Returns the sharding of every tensor, without partial axes. `even`: by tensor, whether it may be cut only into equal parts;
 // empty: no tensor is so restricted.
 std::vector<Sharding> PropagateShardings(const FlowGraph& graph, const Annotations& annotations,
-                                         const std::vector<bool>& even, ReshardPlanner* planner);
+                                         const std::vector<bool>& even, const Pricing& pricing);
 
 }  // namespace toroid
 

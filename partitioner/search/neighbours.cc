@@ -168,7 +168,7 @@ class NeighbourSearcher {
       state.reserved = program_.annotations.manual[t];
       return state;
     });
-    return ChooseAssignment(problem, program_.planner.get(), program_.annotations.mesh);
+    return ChooseAssignment(problem, program_.pricing());
   }
 
   // The plan's shardings of `tensors`, without tensor `but`.

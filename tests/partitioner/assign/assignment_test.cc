@@ -19,6 +19,7 @@ class Problem {
       : module_(ProgramFor(text, 4)),
         mesh_(4, {2}, DeviceOrder(4)),
         planner_(&mesh_),
+        exchanges_(&mesh_, &DefaultCostModel()),
         op_(*module_->entry()->root()),
         rule_(ShardingRuleOf(op_)) {
     problem_.op = &op_;
@@ -45,7 +46,7 @@ class Problem {
   }
 
   Assignment Choose(const AssignmentPolicy& policy = CheapestAssignments()) {
-    return policy.Choose(problem_, &planner_, mesh_);
+    return policy.Choose(problem_, {&mesh_, &planner_, &exchanges_});
   }
   Sharding ResultUnder(const Assignment& assignment) const {
     return ShardingUnder(mesh_, rule_, rule_.results[0], assignment.factor_axes);
@@ -71,6 +72,7 @@ class Problem {
   std::unique_ptr<Module> module_;
   Mesh mesh_;
   ReshardPlanner planner_;
+  ExchangePrices exchanges_;
   const Instruction& op_;
   ShardingRule rule_;
   AssignmentProblem problem_;

@@ -51,26 +51,9 @@ TEST(OpFamiliesTest, AConcatenationReadsOfEachOperandWhatFallsIntoATile) {
   EXPECT_EQ(reads[1].windows.Start(1), 1);
 }
 
-TEST(OpFamiliesTest, AReverseOfEvenTilesSendsTheTilesAlone) {
+TEST(OpFamiliesTest, AReverseOfEvenTilesReadsNoOtherRows) {
   const auto even = Program("x = f32[8] parameter(0)\n ROOT y = f32[8] reverse(x), dimensions={0}\n");
   EXPECT_THAT(Reads(*even, 0, 2), IsEmpty());
-  const Mesh mesh(2, {}, DeviceOrder(2));
-  const Instruction& root = *even->entry()->root();
-  const ExchangeCost cost =
-      CostOfExchanges(root, ShardingRuleOf(root), 0, mesh, DefaultCostModel(), AxisList{0}, {16.0});
-  EXPECT_EQ(cost.sent_bytes, 16);
-}
-
-TEST(OpFamiliesTest, ACumulativeSumSendsOneRowOfEachTile) {
-  const auto module = Program(
-      "x = f32[8] parameter(0)\n zero = f32[] constant(0)\n"
-      " ROOT y = f32[8] reduce-window(x, zero), window={size=8 pad=7_0}, to_apply=add\n");
-  EXPECT_THAT(Reads(*module, 0, 4), IsEmpty());
-  const Mesh mesh(4, {2}, DeviceOrder(4));
-  const Instruction& root = *module->entry()->root();
-  const ExchangeCost cost =
-      CostOfExchanges(root, ShardingRuleOf(root), 0, mesh, DefaultCostModel(), AxisList{0, 1}, {8.0});
-  EXPECT_EQ(cost.sent_bytes, 3 * 4);
 }
 
 TEST(OpFamiliesTest, AReduceFromAnotherInitValueLeavesNothingPartial) {
