@@ -29,7 +29,8 @@ const char kRows[] = R"(ENTRY main {
 
 // The first plan, under a policy.
 Plan PlanOf(const PreparedProgram& program, const AssignmentPolicy& policy = CheapestAssignments()) {
-  const std::optional<PricedPlan> plan = Propagated(program, policy);
+  PlanMemo memo(program);
+  const std::optional<PricedPlan> plan = Propagated(policy, &memo);
   EXPECT_TRUE(plan.has_value());
   return plan ? plan->plan : Plan();
 }
