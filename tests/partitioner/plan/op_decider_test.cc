@@ -27,7 +27,7 @@ class OpDecisionTest : public testing::Test {
   struct Fixture : RewriteFixture {
     Fixture(const std::string& text, int64_t n) : RewriteFixture(text, n), memo(*program), undecided(plan) {
       undecided.ops.clear();
-      steps.emplace(undecided, AxisUnits(), &memo);
+      steps.emplace(undecided, &memo);
       places.emplace(*steps, memo.versions());
     }
     void AddValue(absl::string_view name, const Sharding& sharding) {

@@ -29,7 +29,8 @@ const char kRows[] = R"(ENTRY main {
 
 // The first plan, under a policy.
 Plan PlanOf(const PreparedProgram& program, const AssignmentPolicy& policy = CheapestAssignments()) {
-  const std::optional<PricedPlan> plan = Propagated(program, policy);
+  PlanMemo memo(program);
+  const std::optional<PricedPlan> plan = Propagated(policy, &memo);
   EXPECT_TRUE(plan.has_value());
   return plan ? plan->plan : Plan();
 }
@@ -52,8 +53,9 @@ TEST(ProgramRewriterTest, AnOutputThatIsFreeStaysAsItWasMade) {
   const int output = program->graph->outputs()[0];
   const Sharding rows = wanted.shardings[output];
   wanted.shardings[output] = Sharding::Replicated(2);
-  const std::optional<PricedPlan> free = DecideGreedily(*program, wanted, CheapestAssignments(), false);
-  const std::optional<PricedPlan> fixed = DecideGreedily(*program, wanted, CheapestAssignments(), true);
+  PlanMemo memo(*program);
+  const std::optional<PricedPlan> free = DecideGreedily(wanted, CheapestAssignments(), false, &memo);
+  const std::optional<PricedPlan> fixed = DecideGreedily(wanted, CheapestAssignments(), true, &memo);
   ASSERT_TRUE(free.has_value() && fixed.has_value());
   EXPECT_EQ(free->plan.shardings[output], rows);
   EXPECT_EQ(free->price.sent_bytes, 0);

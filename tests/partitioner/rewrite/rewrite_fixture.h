@@ -16,7 +16,7 @@ struct RewriteFixture {
   // `text`: as for ProgramFor. The plan is the one that propagation proposes.
   explicit RewriteFixture(const std::string& text, int64_t n, LocalValueHook hook = nullptr)
       : program(PrepareProgram(*ProgramFor(text, n), For(n)).value()),
-        plan(Propagated(*program, CheapestAssignments())->plan),
+        plan(PlanOf(*program)),
         out(std::make_unique<Module>("out", *program->flat)),
         state(*program, plan, std::move(hook), out.get()),
         b(&state.spmd, out->AddComputation("main")) {}
@@ -45,6 +45,10 @@ struct RewriteFixture {
     return count;
   }
 
+  static Plan PlanOf(const PreparedProgram& program) {
+    PlanMemo memo(program);
+    return Propagated(CheapestAssignments(), &memo)->plan;
+  }
   static PartitionOptions For(int64_t n) {
     PartitionOptions options;
     options.num_partitions = n;
