@@ -1,53 +1,17 @@
 // How one op is computed: which axes cut each of its factors.
 //
-// Given the shardings of the operands and those wanted of the results, the better of two assignments is the
-// one with
-//
-//   1. less flops * kBytesPerFlop + cost, if flops per device differ and the cost model does not price flops
-//   2. otherwise, no operand replicated that the op could take in shards
-//   3. otherwise, less cost
-//
-// The cost is the time of resharding operands and results and of the op's own exchanges, plus local memory
-// traffic in units of link time, so that of equal communication the more parallel assignment wins. A cost
-// model that prices flops adds their time.
+// Given the shardings of the operands and those wanted of the results, the best of some guesses is chosen
+// (assignment_costs.h).
 #ifndef TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_H_
 #define TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_H_
 
-#include <optional>
-#include <vector>
+#include <cstdint>
 
-#include "partitioner/assign/exchange_prices.h"
-#include "partitioner/ops/sharding_rule.h"
-#include "partitioner/reshard/plan.h"
+#include "partitioner/assign/assignment_costs.h"
+#include "partitioner/assign/assignment_problem.h"
 
 namespace toroid {
 
-// One operand or result of the op.
-struct TensorView {
-  absl::Span<const int64_t> dims;
-  int64_t width = 4;  // Bytes per element.
-  // The shardings in which an operand is available; the one wanted of a result (none: any will do).
-  absl::InlinedVector<Sharding, 2> places;
-  bool free = false;  // True for an operand that every device can compute in any sharding.
-  uint64_t open = 0;  // Bit d: the result may stay cut further along dimension d than wanted.
-};
-
-struct Assignment {
-  absl::InlinedVector<AxisList, 6> factor_axes;
-  int64_t sent_bytes = 0;
-  double time = 0;   // The cost of sending `sent_bytes`, by the cost model.
-  double flops = 0;  // Flops of a contraction per device; 0 for other ops.
-  // True if some cut operand would be replicated although the op can run on its shards.
-  bool replicates = false;
-  // `time`, the delay of the op's own exchanges, local memory traffic, and the time of a contraction if the
-  // cost model prices flops.
-  double cost = 0;
-};
-
-// The most bytes that saving one flop is worth. A limit is needed, as moving tiles that are small or uneven
-// costs more than it saves. A TPU v3 core does 880 flops in the time in which it sends a byte. Here one flop
-// per byte is enough, because repeating work on several devices is not a good way to save bytes.
-inline constexpr double kBytesPerFlop = 1;
 // Flops that an additional byte must save for IdleAxes::kCutForFlops, under which whole programs are compared
 // and must not send much more. About the f32 flops that a TPU v3 core does in the time in which it sends a
 // byte.
@@ -55,15 +19,6 @@ inline constexpr double kFlopsOfAByte = 256;
 // The same for IdleAxes::kCutForFewFlops: programs of small arrays, which should be partitioned like the
 // larger ones that they stand for.
 inline constexpr double kFewFlopsOfAByte = 4;
-
-struct AssignmentProblem {
-  const Instruction* op = nullptr;  // Null for plain data flow.
-  const ShardingRule* rule = nullptr;
-  absl::InlinedVector<TensorView, 4> operands;
-  absl::InlinedVector<TensorView, 1> results;
-  bool uneven = false;   // True if leading factors of dimensions may be cut unevenly (Factor::by_halo).
-  AxisSet reserved = 0;  // Axes the op may not use: manual axes, and axes over which its values stay partial.
-};
 
 // Whether to cut a contraction also over idle axes, which its best assignment does not use:
 //
@@ -73,13 +28,6 @@ struct AssignmentProblem {
 //   kCutForFlops     or if it saves kFlopsOfAByte flops for each additional byte
 //   kCutForFewFlops  or if it saves kFewFlopsOfAByte flops for each additional byte
 enum class IdleAxes : uint8_t { kLeave, kCut, kCutForFlops, kCutForFewFlops };
-
-// Finds out what assignments cost. All must outlive the calls they are given to.
-struct Pricing {
-  const Mesh* mesh = nullptr;
-  ReshardPlanner* planner = nullptr;
-  ExchangePrices* exchanges = nullptr;
-};
 
 Assignment ChooseAssignment(const AssignmentProblem& problem, const Pricing& pricing,
                             IdleAxes idle_axes = IdleAxes::kLeave);
