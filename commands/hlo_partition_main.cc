@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
           ->check(CLI::IsMember({"grouped", "full", "plan"}));
   app.add_option(
       "--machine", command.machine,
-      "Decide by predicted time on this slice, such as tpu-v3-128 (hlo-simulate), instead of by bytes; "
+      "Decide by predicted seconds on this slice, such as tpu-v3-128 (hlo-simulate), instead of by bytes; "
       "--explain adds time and share of the step");
   app.add_flag("--check", command.check,
                "Run the partitioned program on simulated devices and compare it with the unpartitioned run");

@@ -64,25 +64,6 @@ PassObserver ObserverOf(const PartitionCommand& command) {
   return observer;
 }
 
-// The cost model whose program is predicted faster: the machine's, or the default one, which counts bytes.
-// Decisions about single ops know neither how lowering combines ops nor how later ops use their results, so
-// the machine's times do not always lead to the faster program.
-absl::StatusOr<const CostModel*> FasterCost(const PartitionOptions& given, const Slice& slice,
-                                            const Module& module) {
-  const CostModel* best = slice.cost.get();
-  double best_seconds = std::numeric_limits<double>::infinity();
-  for (const CostModel* cost : {best, &DefaultCostModel()}) {
-    PartitionOptions options = given;
-    options.cost = cost;
-    ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(module, options));
-    ASSIGN_OR_RETURN(const PredictedTimes times, PredictTimes(*partitioned.module, slice.machine));
-    if (times.step_seconds >= best_seconds) continue;
-    best_seconds = times.step_seconds;
-    best = cost;
-  }
-  return best;
-}
-
 absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Module& module,
                                       const Input& input) {
   RETURN_IF_ERROR(CheckPartitioningIsRecorded(module));
@@ -92,14 +73,18 @@ absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Mod
         "a dump of XLA the file with before_optimizations in its name; --explain without -o reports on this one");
   }
   PartitionOptions options = command.options;
-  if (input.slice) options.cost = input.slice->cost.get();
+  if (input.slice) {
+    options.cost = input.slice->cost.get();
+    options.step_seconds = [&](const Module& written) -> absl::StatusOr<double> {
+      ASSIGN_OR_RETURN(const PredictedTimes times, PredictTimes(written, input.slice->machine));
+      return times.step_seconds;
+    };
+  }
   options.states_plan = command.explain == Explain::kPlan;
   if (!command.plan.empty()) {
     ASSIGN_OR_RETURN(options.plan, ReadInput(command.plan));
     if (options.plan.empty())
       return absl::InvalidArgumentError(absl::StrCat(command.plan, ": the plan is empty"));
-  } else if (input.slice) {
-    ASSIGN_OR_RETURN(options.cost, FasterCost(command.options, *input.slice, module));
   }
   options.observer = input.observer;
   return PartitionModule(module, options);

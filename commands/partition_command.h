@@ -32,8 +32,8 @@ struct PartitionCommand {
   PartitionOptions options;  // With a machine, its cost model is taken for `cost`.
 };
 
-// Reads the module, partitions it, writes it and reports on it. With `machine`, partitions it under two cost
-// models and takes the program that is predicted faster. A module that is partitioned already is only
+// Reads the module, partitions it, writes it and reports on it. With `machine`, the best few programs are simulated and the one
+// that is predicted fastest is taken. A module that is partitioned already is only
 // reported on.
 // Errors: those of reading, partitioning, checking and writing; they name the file.
 absl::Status RunPartitionCommand(const PartitionCommand& command);

@@ -32,6 +32,14 @@ void AddPartitionFlags(CLI::App& app, PartitionOptions* options) {
          "same")
       ->type_name("random:SEED");
   app.add_option_function<std::string>(
+         "--objective",
+         [options](const std::string& objective) {
+           options->objective = objective == "bytes" ? Objective::kBytes : Objective::kSeconds;
+         },
+         "Compare plans by bytes sent and flops, or by predicted seconds; default: bytes, with --machine seconds")
+      ->check(CLI::IsMember({"bytes", "seconds"}))
+      ->type_name("bytes|seconds");
+  app.add_option_function<std::string>(
          "--strategies",
          [options](const std::string& list) {
            options->strategies.clear();

@@ -7,7 +7,7 @@
 
 namespace toroid {
 
-// Adds the flags that set `options`: --num_partitions, --device_order=random:SEED, --search, --passes,
+// Adds the flags that set `options`: --num_partitions, --device_order=random:SEED, --objective, --strategies, --passes,
 // --windowed_einsum and --poison_padding.
 void AddPartitionFlags(CLI::App& app, PartitionOptions* options);
 

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
+#include "hlo/cost/target.h"
+
 namespace toroid {
 namespace {
 
-constexpr double kLinkBytesPerSecond = 70e9;
-// Bytes that a link carries in the time memory moves one byte.
-constexpr double kLinkBytesPerMemoryByte = 70.0 / 450.0;
-constexpr double kLinkBytesPerMatrixFlop = kLinkBytesPerSecond / 61.5e12;
-constexpr double kLinkBytesPerVectorFlop = 20 * kLinkBytesPerMatrixFlop;
+// Bytes that a link carries in the time of one byte of memory traffic, and of one flop.
+constexpr double kLinkBytesPerMemoryByte = kTarget.link_bytes_per_second / kTarget.memory_bytes_per_second;
+constexpr double kLinkBytesPerMatrixFlop = kTarget.link_bytes_per_second / kTarget.matrix_flops_per_second;
+constexpr double kLinkBytesPerVectorFlop = kTarget.link_bytes_per_second / kTarget.vector_flops_per_second;
 constexpr int64_t kFreePermutes = 8;
 constexpr double kPermuteBytes = 65536;
 
@@ -23,6 +24,7 @@ class Ratios : public CostModel {
   double PermuteDelay(int64_t count) const override {
     return kPermuteBytes * static_cast<double>(std::max<int64_t>(0, count - kFreePermutes));
   }
+  double SerialDelay(int64_t count) const override { return PermuteDelay(count); }
   double MemoryTime(double bytes) const override { return bytes * kLinkBytesPerMemoryByte; }
   double OpTime(const Work& work) const override {
     const double memory =
@@ -33,7 +35,9 @@ class Ratios : public CostModel {
         kLinkBytesPerVectorFlop;
     return std::max({memory, matrix, vector});
   }
-  double SecondsPerLinkByte() const override { return 1 / kLinkBytesPerSecond; }
+  double MatrixTime(double flops) const override { return flops * kLinkBytesPerMatrixFlop; }
+  double StartTime() const override { return kTarget.collective_seconds * kTarget.link_bytes_per_second; }
+  double SecondsPerLinkByte() const override { return 1 / kTarget.link_bytes_per_second; }
 };
 
 }  // namespace

@@ -34,19 +34,23 @@ class CostModel {
   virtual double LeastTime(int64_t /*bytes*/) const { return 0; }
   // The cost of `count` independent permutes that together exchange one halo, beyond the cost of their bytes.
   virtual double PermuteDelay(int64_t count) const = 0;
+  // The cost of `count` collectives that the local program of one op runs one after the other, beyond their CollectiveTime.
+  virtual double SerialDelay(int64_t /*count*/) const { return 0; }
   // The cost of reading or writing `bytes` of memory.
   virtual double MemoryTime(double bytes) const = 0;
   // The cost of `flops` flops of a contraction on one device; nullopt if the model does not price flops.
   virtual std::optional<double> ContractionTime(double /*flops*/) const { return std::nullopt; }
+  // The same for whole programs that are compared in seconds.
+  virtual double MatrixTime(double flops) const { return ContractionTime(flops).value_or(0); }
+  // The fixed cost of a collective, if CollectiveTime leaves it out.
+  virtual double StartTime() const { return 0; }
   // The cost of an op on one device.
   virtual double OpTime(const Work& work) const = 0;
   virtual double SecondsPerLinkByte() const = 0;
 };
 
-// A core of TPU v3, known only by ratios: links of 70 GB/s each way, memory of 450 GB/s, 61.5 Tflop/s in the
-// matrix units, and a twentieth of that in the vector units. A collective costs the bytes that a
-// bandwidth-optimal algorithm sends. Up to 8 permutes overlap with other work; each beyond them delays it as
-// sending 64 KiB does.
+// A core of the target (target.h), known only by ratios. A collective costs the bytes that a bandwidth-optimal algorithm sends.
+// Up to 8 collectives of one op overlap with other work; each beyond them delays it as sending 64 KiB does.
 const CostModel& DefaultCostModel();
 
 }  // namespace toroid

@@ -23,12 +23,13 @@
 #include <cstdint>
 #include <memory>
 
+#include "hlo/cost/target.h"
 #include "hlo/passes/pass.h"
 
 namespace toroid {
 
-// 1 GiB: a sixteenth of the memory of a TPU v3 core.
-inline constexpr int64_t kHeldThroughLoopBytes = int64_t{1} << 30;
+// A sixteenth of the memory of the target: 1 GiB.
+inline constexpr int64_t kHeldThroughLoopBytes = kTarget.memory_bytes / 16;
 
 class LoopCollectivesPass : public Pass {
  public:

@@ -31,6 +31,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "hlo/cost/target.h"
 #include "hlo/passes/pass.h"
 
 namespace toroid {
@@ -41,9 +42,9 @@ inline constexpr char kLoopOverParts[] = "toroid.loop_over_parts";
 
 struct WindowedEinsumOptions {
   // Least bytes per device of the gathered operand, or of the product before it is scattered. Smaller
-  // products stay. The default is a quarter of the memory of a TPU v3 core: an array of this size may not fit beside its
+  // products stay. The default is a quarter of the memory of the target: an array of this size may not fit beside its
   // own copy and the program's other arrays.
-  int64_t least_bytes = int64_t{4} << 30;
+  int64_t least_bytes = kTarget.memory_bytes / 4;
   bool both_directions = false;
   int64_t unroll = 1;  // Steps in a trip, 1 or more; the remainder follows the loop.
 };

@@ -13,7 +13,7 @@
 namespace toroid {
 
 // Flops that an additional byte must save for IdleAxes::kCutForFlops, under which whole programs are compared
-// and must not send much more. About the f32 flops that a TPU v3 core does in the time in which it sends a
+// and must not send much more. About the f32 flops that the target does in the time in which it sends a
 // byte.
 inline constexpr double kFlopsOfAByte = 256;
 // The same for IdleAxes::kCutForFewFlops: programs of small arrays, which should be partitioned like the

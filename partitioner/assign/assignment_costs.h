@@ -19,7 +19,7 @@
 namespace toroid {
 
 // The most bytes that saving one flop is worth. A limit is needed, as moving tiles that are small or uneven
-// costs more than it saves. A TPU v3 core does 880 flops in the time in which it sends a byte. Here one flop
+// costs more than it saves. The target (hlo/cost/target.h) does 880 flops in the time in which it sends a byte. Here one flop
 // per byte is enough, because repeating work on several devices is not a good way to save bytes.
 inline constexpr double kBytesPerFlop = 1;
 // Finds out what assignments cost. All must outlive the calls they are given to.

@@ -96,14 +96,12 @@ ExchangePrices::Exchanges ExchangePrices::Write(const Instruction& op, const Sha
   const DeviceCounts counts = DeviceCountsOf(module);
   const AxisList axes = AxesOf(mesh_, factor_axes);
   const Origins origins(*main);
-  int64_t permutes = 0;
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
       if (computation.get() == main && !needed[instruction->index()]) continue;
       const std::optional<Collective> collective = CollectiveOf(*instruction, counts);
       if (!collective) continue;
       ++exchanges.collectives;
-      permutes += collective->kind == CollectiveKind::kPermute;
       const double sent = static_cast<double>(SentBytes(collective->kind, collective->operand_bytes,
                                                         std::max<int64_t>(1, collective->group_size)));
       const double time = cost_.CollectiveTime(collective->kind, collective->operand_bytes, mesh_, axes);
@@ -115,7 +113,7 @@ ExchangePrices::Exchanges ExchangePrices::Write(const Instruction& op, const Sha
       exchanges.parts.push_back({__builtin_ctzll(operands), origins.hash[instruction->index()], time, sent});
     }
   }
-  exchanges.delay = cost_.PermuteDelay(permutes);
+  exchanges.delay = cost_.SerialDelay(static_cast<int64_t>(exchanges.collectives));
   return exchanges;
 }
 

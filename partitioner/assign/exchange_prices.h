@@ -26,7 +26,7 @@ class ExchangePrices {
   // On one device, in one execution.
   struct Exchanges {
     double time = 0;   // By the cost model.
-    double delay = 0;  // By many permutes, beyond `time`.
+    double delay = 0;  // By many collectives, beyond `time`.
     double sent_bytes = 0;
     double collectives = 0;
     // Those of its collectives that send parts of one operand. Where two ops do alike with the same operand, the program does

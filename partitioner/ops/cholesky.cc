@@ -6,10 +6,6 @@
 namespace toroid {
 namespace {
 
-// The loop over blocks is unrolled in the local program. More blocks than this are priced at twice the bytes
-// of the matrix, so that gathering it wins.
-constexpr int64_t kMaxBlocks = 16;
-
 // The dimension that may be cut.
 int CutDimension(const Instruction& op) {
   return op.shape().rank() - (op.attrs().cholesky_options().lower() ? 2 : 1);

@@ -8,10 +8,6 @@
 namespace toroid {
 namespace {
 
-// The loop over blocks is unrolled in the local program. More blocks than this are priced at twice the bytes
-// of matrix and right-hand sides, so that gathering wins.
-constexpr int64_t kMaxBlocks = 16;
-
 // How the op becomes T Y = C.
 struct Form {
   // left: the op has its matrix on the left of the unknowns. transposed, conjugated: T is the transposed,

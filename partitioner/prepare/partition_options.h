@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "hlo/cost/cost_model.h"
+#include "hlo/cost/objective.h"
 #include "hlo/ir/module.h"
 #include "hlo/passes/pass.h"
 #include "partitioner/spmd/local_value_hook.h"
@@ -45,6 +46,10 @@ struct PartitionOptions {
   LocalValueHook on_local_value;
   // The cost by which reshardings, assignments and halo exchanges are chosen; must outlive the call.
   const CostModel* cost = &DefaultCostModel();
+  // What programs are compared by. Null: kSeconds with `step_seconds`, otherwise kBytes.
+  std::optional<Objective> objective;
+  // Predicts the seconds of a step of a written program, to choose between the few that are written. Null: by their prices.
+  std::function<absl::StatusOr<double>(const Module& module)> step_seconds;
   // The passes to run over the program of one partition, in order, with their options, if they differ from the
   // defaults, as in "windowed_einsum:bytes=0". LocalPasses() has their names (../stages/local_passes.h).
   std::vector<std::string> passes = DefaultPasses();

@@ -15,13 +15,13 @@ namespace {
 constexpr size_t kMostPlans = 3;
 // Adds a plan that was made from `from`, the best plan with this one's ancestors. It takes the place of `from` if it improves
 // on it, unless `also`. True if it did.
-bool Keep(PricedPlan plan, const Plan& from, bool also, const CostModel& cost, FoundPlans* found) {
+bool Keep(PricedPlan plan, const Plan& from, bool also, FoundPlans* found) {
   for (const PricedPlan& known : found->plans) {
     if (known.plan == plan.plan) return false;
   }
   for (PricedPlan& known : found->plans) {
     if (also || !(known.plan == from)) continue;
-    if (!Improves(plan.price, known.price, cost)) return false;
+    if (!Improves(plan.price, known.price, found->by)) return false;
     found->earlier.push_back(std::exchange(known, std::move(plan)));
     return true;
   }
@@ -29,11 +29,15 @@ bool Keep(PricedPlan plan, const Plan& from, bool also, const CostModel& cost, F
   return false;
 }
 
+Objective ObjectiveOf(const PartitionOptions& options) {
+  return options.objective.value_or(options.step_seconds ? Objective::kSeconds : Objective::kBytes);
+}
+
 // The best plan, by pairs: the first one unless a later one is better.
-size_t BestOf(const std::vector<PricedPlan>& plans, double usual_bytes) {
+size_t BestOf(const std::vector<PricedPlan>& plans, const Comparison& by) {
   size_t best = 0;
   for (size_t i = 1; i < plans.size(); ++i) {
-    if (Better(plans[i].price, plans[best].price, usual_bytes)) best = i;
+    if (Better(plans[i].price, plans[best].price, by)) best = i;
   }
   return best;
 }
@@ -51,12 +55,12 @@ absl::StatusOr<FoundPlans> FindPlans(const PreparedProgram& program, ProgramForm
   FoundPlans found;
   found.propagate_seconds = start.Seconds();
   first->plan.form = form;
-  found.usual_bytes = BytesOfOpsAlone(first->plan.shardings, &memo);
+  found.by = {ObjectiveOf(options), options.cost, BytesOfOpsAlone(first->plan.shardings, &memo)};
   found.first = *first;
   found.plans.push_back(*std::move(first));
   ASSIGN_OR_RETURN(const std::vector<ListedStrategy> listed, ListStrategies(options.strategies));
   for (const auto& [strategy, steps] : listed) {
-    const SearchProblem problem = {&memo, found.usual_bytes, steps};
+    const SearchProblem problem = {&memo, found.by, steps};
     const std::vector<PricedPlan> before = found.plans;
     for (const PricedPlan& from : before) {
       Plan replaced = from.plan;
@@ -67,12 +71,11 @@ absl::StatusOr<FoundPlans> FindPlans(const PreparedProgram& program, ProgramForm
           break;
         }
         const Plan proposed = plan.plan;
-        if (Keep(std::move(plan), replaced, strategy->adds, program.planner->cost(), &found))
-          replaced = proposed;
+        if (Keep(std::move(plan), replaced, strategy->adds, &found)) replaced = proposed;
       }
     }
   }
-  std::swap(found.plans.front(), found.plans[BestOf(found.plans, found.usual_bytes)]);
+  std::swap(found.plans.front(), found.plans[BestOf(found.plans, found.by)]);
   return found;
 }
 

@@ -12,8 +12,8 @@ struct FoundPlans {
   PricedPlan first;               // By propagation; in equal parts if that costs no more.
   std::vector<PricedPlan> plans;  // At most three, the best first.
   std::vector<PricedPlan>
-      earlier;             // Those that the plans improved on, in the order in which they were found.
-  double usual_bytes = 0;  // Sent if every op is decided alone; see Better.
+      earlier;    // Those that the plans improved on, in the order in which they were found.
+  Comparison by;  // Of the plans.
   double propagate_seconds = 0;
 };
 

@@ -38,7 +38,7 @@ std::vector<PricedPlan> DecideTogether(const SearchProblem& problem, const Price
         DecideGreedily(*std::move(found), *from.policy, /*fixed_outputs=*/true, problem.memo);
     if (!plan) continue;
     if (i > 0 && plan->price.sent_bytes > kMaxSentWithSplitAxes * from.price.sent_bytes) continue;
-    if (!Improves(plan->price, best->price, program.planner->cost())) continue;
+    if (!Improves(plan->price, best->price, problem.by)) continue;
     proposed.push_back(*std::move(plan));
     best = &proposed.back();
   }

@@ -18,13 +18,15 @@ std::vector<PricedPlan> CutOverIdleAxes(const SearchProblem& problem, const Pric
     cut.push_back(*std::move(plan));
   }
   const auto choose = [&](double usual_bytes) {
+    Comparison by = problem.by;
+    by.usual_bytes = usual_bytes;
     int chosen = -1;
     for (int i = 0; i < static_cast<int>(cut.size()); ++i) {
-      if (Better(cut[i].price, chosen < 0 ? from.price : cut[chosen].price, usual_bytes)) chosen = i;
+      if (Better(cut[i].price, chosen < 0 ? from.price : cut[chosen].price, by)) chosen = i;
     }
     return chosen;
   };
-  const int at_few_bytes = choose(0), at_usual_bytes = choose(problem.usual_bytes);
+  const int at_few_bytes = choose(0), at_usual_bytes = choose(problem.by.usual_bytes);
   if (at_few_bytes >= 0) proposed.push_back(cut[at_few_bytes]);
   if (at_usual_bytes >= 0 && at_usual_bytes != at_few_bytes) proposed.push_back(cut[at_usual_bytes]);
   return proposed;

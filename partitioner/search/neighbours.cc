@@ -141,7 +141,7 @@ class NeighbourSearcher {
     std::optional<PricedPlan> priced =
         DecideGreedily(std::move(plan), *best_.policy, /*fixed_outputs=*/true, problem_.memo);
     if (!priced || priced->price.replicated > best_.price.replicated) return false;
-    if (!Improves(priced->price, best_.price, program_.planner->cost())) return false;
+    if (!Improves(priced->price, best_.price, problem_.by)) return false;
     best_ = *std::move(priced);
     improved_.push_back(best_);
     return true;

@@ -18,7 +18,7 @@ inline constexpr int64_t kPlanSteps = 60000;
 
 struct SearchProblem {
   PlanMemo* memo = nullptr;  // That of the program.
-  double usual_bytes = 0;    // Sent if every op is decided alone; see Better.
+  Comparison by;             // Of plans.
   int64_t steps = 0;         // The budget of the strategy, in steps of its own.
 };
 

@@ -55,34 +55,45 @@ constexpr double kMaxPeakGrowth = 1.05;
 // At most this many candidates are written to be compared with the first plan.
 constexpr size_t kMostWritten = 3;
 
-// Writes the first plan and the best candidate whose program is better and needs little more memory: what passes save after
-// writing, and the order of the program, are not in the price of a plan. `candidates`: the best first.
+// Whether program `a` is to be taken in place of `b`.
+absl::StatusOr<bool> IsBetter(const Partitioned& a, const Partitioned& b, const Comparison& by,
+                              const PartitionOptions& options) {
+  if (!options.step_seconds) return Better(PriceOf(a), PriceOf(b), by);
+  ASSIGN_OR_RETURN(const double seconds_of_a, options.step_seconds(*a.module));
+  ASSIGN_OR_RETURN(const double seconds_of_b, options.step_seconds(*b.module));
+  return seconds_of_a < seconds_of_b;
+}
+
+// Writes the first plan and the best candidates, and returns the best program that needs little more memory than the first:
+// what passes save after writing, and the order of the program, are not in the price of a plan. `candidates`: the best first.
 absl::StatusOr<std::pair<Candidate, Partitioned>> EmitBest(const Candidate& first,
                                                            const std::vector<Candidate>& candidates,
-                                                           double usual_bytes,
+                                                           const Comparison& by,
                                                            const PartitionOptions& options) {
   ASSIGN_OR_RETURN(Partitioned by_first, EmitPlan(*first.program, first.plan->plan, options));
   const int64_t peak = ComputePeakMemory(*by_first.module).bytes;
   const int64_t most_peak = static_cast<int64_t>(kMaxPeakGrowth * static_cast<double>(peak) + kIgnoredBytes);
+  std::pair<Candidate, Partitioned> best(first, std::move(by_first));
   for (size_t i = 0; i < candidates.size() && i < kMostWritten; ++i) {
     ASSIGN_OR_RETURN(Partitioned written,
                      EmitPlan(*candidates[i].program, candidates[i].plan->plan, options));
     if (ComputePeakMemory(*written.module).bytes > most_peak) continue;
-    if (Better(PriceOf(written), PriceOf(by_first), usual_bytes))
-      return std::make_pair(candidates[i], std::move(written));
+    ASSIGN_OR_RETURN(const bool is_better, IsBetter(written, best.second, by, options));
+    if (!is_better) continue;
+    best = {candidates[i], std::move(written)};
+    // Prices order the candidates; predictions may not agree with them.
+    if (!options.step_seconds) break;
   }
-  return std::make_pair(first, std::move(by_first));
+  return best;
 }
 
 // The plans of all forms that are better than the first one, the best first.
 std::vector<Candidate> CandidatesOf(const std::vector<FormPlans>& forms, const PricedPlan& first,
-                                    double usual_bytes) {
+                                    const Comparison& by) {
   std::vector<Candidate> candidates;
   const auto add = [&](const FormPlans& form, const PricedPlan& plan) {
-    if (!Better(plan.price, first.price, usual_bytes)) return;
-    const auto after = [&](const Candidate& known) {
-      return Better(plan.price, known.plan->price, usual_bytes);
-    };
+    if (!Better(plan.price, first.price, by)) return;
+    const auto after = [&](const Candidate& known) { return Better(plan.price, known.plan->price, by); };
     candidates.insert(absl::c_find_if(candidates, after), {form.program.get(), &plan});
   };
   for (const FormPlans& form : forms) {
@@ -132,9 +143,9 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
       forms.push_back(std::move(other));
     }
   }
-  const double usual_bytes = forms[0].found.usual_bytes;
-  ASSIGN_OR_RETURN(auto best, EmitBest({forms[0].program.get(), &first},
-                                       CandidatesOf(forms, first, usual_bytes), usual_bytes, silent));
+  const Comparison by = forms[0].found.by;
+  ASSIGN_OR_RETURN(auto best,
+                   EmitBest({forms[0].program.get(), &first}, CandidatesOf(forms, first, by), by, silent));
   const Candidate candidate = best.first;
   const Plan& plan = candidate.plan->plan;
   Partitioned result = std::move(best.second);

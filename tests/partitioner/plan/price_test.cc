@@ -17,8 +17,10 @@ Price Of(double sent, double flops, double collectives = 1, double written = 0, 
   return price;
 }
 
-bool IsImproved(const Price& a, const Price& b) { return Improves(a, b, DefaultCostModel()); }
-bool IsBetter(const Price& a, const Price& b, double usual_bytes = 0) { return Better(a, b, usual_bytes); }
+bool IsImproved(const Price& a, const Price& b) { return Improves(a, b, Comparison()); }
+bool IsBetter(const Price& a, const Price& b, double usual_bytes = 0) {
+  return Better(a, b, {Objective::kBytes, &DefaultCostModel(), usual_bytes});
+}
 
 TEST(PriceTest, OfTheSameFlopsFewerBytesAreBetter) {
   EXPECT_TRUE(IsImproved(Of(99, 10), Of(100, 10)));
@@ -60,6 +62,23 @@ TEST(PriceTest, UpToTheUsualBytesAFlopCountsMore) {
   EXPECT_TRUE(IsBetter(Of(150, 80), Of(100, 100), 200));
   EXPECT_FALSE(IsBetter(Of(150, 80), Of(100, 100), 140));
   EXPECT_FALSE(IsBetter(Of(220, 80), Of(100, 100), 400)) << "0.8^3 x 2.2 = 1.13";
+}
+
+TEST(PriceTest, SecondsAddUpWhatIsSentComputedWrittenAndStarted) {
+  // 70 GB/s, 61.5 Tflop/s, 450 GB/s, 18 us.
+  EXPECT_NEAR(SecondsOf(Of(70e9, 0, 0), DefaultCostModel()), 1, 1e-9);
+  EXPECT_NEAR(SecondsOf(Of(0, 61.5e12, 0), DefaultCostModel()), 1, 1e-9);
+  EXPECT_NEAR(SecondsOf(Of(0, 0, 0, 225e9), DefaultCostModel()), 1, 1e-9);
+  EXPECT_NEAR(SecondsOf(Of(0, 0, 100), DefaultCostModel()), 18e-4, 1e-9);
+}
+
+TEST(PriceTest, InSecondsBytesAndFlopsHaveAPrice) {
+  const Comparison by = {Objective::kSeconds};
+  // 1 MB takes as long as 0.88 Gflop; a collective as long as 1.26 MB.
+  EXPECT_TRUE(Better(Of(1e6, 1e9), Of(2.1e6, 0), by));
+  EXPECT_FALSE(Better(Of(1e6, 1e9), Of(2e6, 0), by));
+  EXPECT_TRUE(Improves(Of(2.2e6, 0, 1), Of(1e6, 0, 2), by));
+  EXPECT_FALSE(Improves(Of(2.3e6, 0, 1), Of(1e6, 0, 2), by));
 }
 
 }  // namespace

@@ -26,7 +26,9 @@ std::string Propagated(const std::string& text, const std::string& name, int64_t
   const absl::StatusOr<Annotations> annotations = ReadAnnotations(*module, graph, n);
   if (!annotations.ok()) return std::string(annotations.status().message());
   ReshardPlanner planner(&annotations->mesh);
-  const std::vector<Sharding> shardings = PropagateShardings(graph, *annotations, {}, &planner);
+  ExchangePrices exchanges(&annotations->mesh, &DefaultCostModel());
+  const std::vector<Sharding> shardings =
+      PropagateShardings(graph, *annotations, {}, {&annotations->mesh, &planner, &exchanges});
   for (const auto& instruction : module->entry()->instructions()) {
     if (instruction->name() != name) continue;
     return annotations->mesh.ToHlo(shardings[graph.Leaves(*instruction)[0]]).ToString();

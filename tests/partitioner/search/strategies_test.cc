@@ -49,7 +49,8 @@ class ProposalsTest : public ::testing::Test {
     PlanMemo memo(*program_);
     first_ = *Propagated(CheapestAssignments(), &memo);
     const ListedStrategy listed = ListStrategies({std::string(name)}).value()[0];
-    const SearchProblem problem = {&memo, first_.price.sent_bytes, listed.steps};
+    const SearchProblem problem = {
+        &memo, {Objective::kBytes, &DefaultCostModel(), first_.price.sent_bytes}, listed.steps};
     return listed.strategy->propose(problem, first_);
   }
 
