@@ -92,6 +92,7 @@ absl::Status MeasureStrategies(const std::vector<std::string>& given) {
       }
     }
   }
+  if (all.empty()) return absl::InvalidArgumentError(absl::StrCat("no program to measure; ", left_out));
   std::string text =
       absl::StrFormat("What each strategy adds to %d programs. Written by //benchmarks:strategies.\n%s",
                       static_cast<int>(all.size()), kLegend);

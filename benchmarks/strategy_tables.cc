@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <tuple>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -31,6 +31,12 @@ RatiosOfProgram Alone(size_t strategy) {
   return [strategy](const StrategyRuns& runs) { return RatiosOf(runs.alone[strategy], runs.first); };
 }
 
+constexpr char kRatioNames[] = "  sent  flops written seconds";
+std::string Columns(const CostRatios& ratios) {
+  return absl::StrFormat("%6.3f %6.3f %7.3f %7.3f", ratios.sent, ratios.flops, ratios.written,
+                         ratios.seconds);
+}
+
 std::string Extreme(const StrategyRuns* runs, double ratio) {
   return runs == nullptr ? "-" : absl::StrFormat("%.3f %s", ratio, runs->program);
 }
@@ -54,9 +60,9 @@ std::string GainsRow(const std::string& name, absl::Span<const StrategyRuns> all
     if (ratios.seconds > highest) std::tie(highest, worst) = std::make_tuple(ratios.seconds, &runs);
   }
   const auto mean = [&](double sum) { return std::exp(sum / static_cast<double>(all.size())); };
-  return absl::StrFormat("%-12s %7d %6d %6d | %6.3f %6.3f %7.3f %7.3f | %-38s | %s\n", name, changed, faster,
-                         slower, mean(sent), mean(flops), mean(written), mean(seconds), Extreme(best, lowest),
-                         Extreme(worst, highest));
+  const CostRatios means = {mean(sent), mean(flops), mean(written), mean(seconds)};
+  return absl::StrFormat("%-12s %7d %6d %6d | %s | %-38s | %s\n", name, changed, faster, slower,
+                         Columns(means), Extreme(best, lowest), Extreme(worst, highest));
 }
 
 double Sum(const std::vector<double>& values) {
@@ -68,6 +74,35 @@ double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const size_t n = values.size();
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+// What a strategy changes in one program.
+struct Change {
+  CostRatios beside, alone;
+  std::string program;
+
+  // How far the predicted seconds are from equal.
+  std::pair<double, double> Size() const {
+    return {std::abs(std::log(beside.seconds)), std::abs(std::log(alone.seconds))};
+  }
+};
+
+// The largest changes by a strategy, the largest first; of programs that are changed alike only the first one.
+std::vector<Change> ChangesOf(absl::Span<const StrategyRuns> all, size_t strategy, size_t most) {
+  std::vector<Change> changes;
+  for (const StrategyRuns& runs : all) {
+    Change change = {BesideOthers(strategy)(runs), Alone(strategy)(runs), runs.program};
+    const auto [beside, alone] = change.Size();
+    if (std::max(beside, alone) > kLeastChange) changes.push_back(std::move(change));
+  }
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const Change& a, const Change& b) { return a.Size() > b.Size(); });
+  const auto alike = [](const Change& a, const Change& b) {
+    return a.beside == b.beside && a.alone == b.alone;
+  };
+  changes.erase(std::unique(changes.begin(), changes.end(), alike), changes.end());
+  changes.resize(std::min(changes.size(), most));
+  return changes;
 }
 
 }  // namespace
@@ -85,10 +120,10 @@ CostRatios RatiosOf(const ProgramCost& with, const ProgramCost& without) {
 std::string GainsTable(absl::Span<const StrategyRuns> runs) {
   if (runs.empty()) return "";
   const std::vector<std::string> names = StrategyNames();
-  std::string text = absl::StrFormat(
-      "%-12s %21s | %-30s | %-38s | %s\n%-12s %7s %6s %6s | %6s %6s %7s %7s | %-38s | %s\n", "", "programs",
-      "with it / without it", "lowest ratio", "highest ratio", "strategy", "changed", "faster", "slower",
-      "sent", "flops", "written", "seconds", "of predicted seconds", "of predicted seconds");
+  std::string text = absl::StrFormat("%-12s %21s | %-30s | %-38s | %s\n%-12s %7s %6s %6s | %s | %-38s | %s\n",
+                                     "", "programs", "with it / without it", "lowest ratio", "highest ratio",
+                                     "strategy", "changed", "faster", "slower", kRatioNames,
+                                     "of predicted seconds", "of predicted seconds");
   absl::StrAppend(&text,
                   GainsRow("all", runs, [](const StrategyRuns& r) { return RatiosOf(r.all, r.first); }));
   absl::StrAppend(&text, "beside all others\n");
@@ -130,33 +165,14 @@ std::string TimesTable(absl::Span<const StrategyRuns> runs) {
 std::string ChangesTable(absl::Span<const StrategyRuns> runs, int most) {
   const std::vector<std::string> names = StrategyNames();
   std::string text =
-      absl::StrFormat("%-12s %-38s | %-30s | %s\n%-12s %-38s | %6s %6s %7s %7s | %6s %6s %7s %7s\n", "", "",
-                      "beside all others", "alone", "strategy", "program", "sent", "flops", "written",
-                      "seconds", "sent", "flops", "written", "seconds");
+      absl::StrFormat("%-12s %-38s | %-30s | %s\n%-12s %-38s | %s | %s\n", "", "", "beside all others",
+                      "alone", "strategy", "program", kRatioNames, kRatioNames);
   for (size_t i = 0; i < names.size(); ++i) {
-    struct Change {
-      double beside, alone;  // How far the predicted seconds are from equal.
-      const StrategyRuns* runs;
-    };
-    std::vector<Change> changes;
-    for (const StrategyRuns& r : runs) {
-      const Change change = {std::abs(std::log(BesideOthers(i)(r).seconds)),
-                             std::abs(std::log(Alone(i)(r).seconds)), &r};
-      if (change.beside > kLeastChange || change.alone > kLeastChange) changes.push_back(change);
-    }
-    std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
-      return std::tie(a.beside, a.alone) > std::tie(b.beside, b.alone);
-    });
+    const std::vector<Change> changes = ChangesOf(runs, i, static_cast<size_t>(most));
     if (changes.empty()) absl::StrAppendFormat(&text, "%-12s -\n", names[i]);
-    const size_t listed = std::min(changes.size(), static_cast<size_t>(most));
-    for (size_t k = 0; k < listed; ++k) {
-      const auto columns = [](const CostRatios& ratios) {
-        return absl::StrFormat("%6.3f %6.3f %7.3f %7.3f", ratios.sent, ratios.flops, ratios.written,
-                               ratios.seconds);
-      };
-      absl::StrAppendFormat(&text, "%-12s %-38s | %s | %s\n", k == 0 ? names[i] : "",
-                            changes[k].runs->program, columns(BesideOthers(i)(*changes[k].runs)),
-                            columns(Alone(i)(*changes[k].runs)));
+    for (size_t k = 0; k < changes.size(); ++k) {
+      absl::StrAppendFormat(&text, "%-12s %-38s | %s | %s\n", k == 0 ? names[i] : "", changes[k].program,
+                            Columns(changes[k].beside), Columns(changes[k].alone));
     }
   }
   return text;

@@ -15,6 +15,8 @@ namespace toroid {
 struct CostRatios {
   double sent = 1, flops = 1, written = 1, seconds = 1;
   bool other_plan = false;
+
+  bool operator==(const CostRatios& other) const = default;
 };
 CostRatios RatiosOf(const ProgramCost& with, const ProgramCost& without);
 
@@ -23,7 +25,8 @@ CostRatios RatiosOf(const ProgramCost& with, const ProgramCost& without);
 std::string GainsTable(absl::Span<const StrategyRuns> runs);
 // By strategy: the processor time that it adds.
 std::string TimesTable(absl::Span<const StrategyRuns> runs);
-// By strategy: the `most` programs whose predicted seconds it changes most beside all others, then alone.
+// By strategy: the `most` programs whose predicted seconds it changes most, beside all others and, among equals, alone. Of programs
+// that it changes alike, such as one in two dialects, only the first is listed.
 std::string ChangesTable(absl::Span<const StrategyRuns> runs, int most);
 
 }  // namespace toroid
