@@ -1,4 +1,5 @@
-// The table of strategies. To add one: a function in a file of its own, and its row in strategies.cc.
+// The table of strategies. To add one: a function in a file of its own, and its row in strategies.cc
+// (docs/adding_a_strategy.md).
 #ifndef TOROID_PARTITIONER_SEARCH_STRATEGIES_H_
 #define TOROID_PARTITIONER_SEARCH_STRATEGIES_H_
 

@@ -3,9 +3,8 @@
 #include "partitioner/search/strategies.h"
 
 #include "gmock/gmock.h"
-#include "partitioner/search/find_plans.h"
-#include "partitioner/search/propagate.h"
-#include "tests/partitioner/equivalence.h"
+#include "partitioner/prepare/partition_options.h"
+#include "tests/partitioner/search/proposals.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
@@ -43,19 +42,12 @@ class ProposalsTest : public ::testing::Test {
  protected:
   // The plans that a strategy proposes, given the first plan of a program over `n` devices.
   std::vector<PricedPlan> ProposedBy(absl::string_view name, const std::string& text, int64_t n) {
-    PartitionOptions options;
-    options.num_partitions = n;
-    program_ = PrepareProgram(*ProgramFor(text, n), options).value();
-    PlanMemo memo(*program_);
-    first_ = *Propagated(CheapestAssignments(), &memo);
-    const ListedStrategy listed = ListStrategies({std::string(name)}).value()[0];
-    const SearchProblem problem = {
-        &memo, {Objective::kBytes, &DefaultCostModel(), first_.price.sent_bytes}, listed.steps};
-    return listed.strategy->propose(problem, first_);
+    proposals_ = ProposalsOf(*ListStrategies({std::string(name)}).value()[0].strategy, text, n);
+    return proposals_.plans;
   }
 
-  std::unique_ptr<PreparedProgram> program_;
-  PricedPlan first_;
+  Proposals proposals_;
+  const PricedPlan& first_ = proposals_.first;
 };
 
 // p is cut by rows, the results of its users by columns.
