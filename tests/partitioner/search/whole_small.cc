@@ -27,7 +27,7 @@ std::vector<PricedPlan> KeepSmallWhole(const SearchProblem& problem, const Price
   plan.ops.clear();
   const std::optional<PricedPlan> whole =
       DecideGreedily(std::move(plan), *from.policy, /*fixed_outputs=*/false, problem.memo);
-  if (!whole || !Improves(whole->price, from.price, program.planner->cost())) return {};
+  if (!whole || !Improves(whole->price, from.price, problem.by)) return {};
   return {*whole};
 }
 
