@@ -75,8 +75,8 @@ TEST(PriceTest, SecondsAddUpWhatIsSentComputedWrittenAndStarted) {
 TEST(PriceTest, InSecondsBytesAndFlopsHaveAPrice) {
   const Comparison by = {Objective::kSeconds};
   // 1 MB takes as long as 0.88 Gflop; a collective as long as 1.26 MB.
-  EXPECT_TRUE(Better(Of(1e6, 1e9), Of(2.1e6, 0), by));
-  EXPECT_FALSE(Better(Of(1e6, 1e9), Of(2e6, 0), by));
+  EXPECT_TRUE(Better(Of(1e6, 1e9), Of(2.2e6, 0), by));
+  EXPECT_FALSE(Better(Of(1e6, 1e9), Of(2.1e6, 0), by));
   EXPECT_TRUE(Improves(Of(2.2e6, 0, 1), Of(1e6, 0, 2), by));
   EXPECT_FALSE(Improves(Of(2.3e6, 0, 1), Of(1e6, 0, 2), by));
 }
