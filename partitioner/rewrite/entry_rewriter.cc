@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "partitioner/spmd/permute_tiles.h"
+
 namespace toroid {
 namespace {
 
@@ -60,7 +62,7 @@ void EntryRewriter::RewriteParameters(SpmdBuilder& b, const Computation& entry) 
       if (state_.graph.shape(t).IsArray()) leaf = b.ToRowMajor(leaf);
       if (const DeviceOrder* order = ForeignOrder(state_.annotations, t)) {
         b.SetProvenance(parameter, "device order");
-        leaf = b.FromDeviceOrder(leaf, *order, sharding);
+        leaf = FromDeviceOrder(b, leaf, *order, sharding);
       }
       state_.values.AddMade(b, t, sharding, leaf);
     }
@@ -83,7 +85,7 @@ void EntryRewriter::RewriteResults(SpmdBuilder& b, const Computation& entry) {
     Instruction* local = state_.values.Get(b, leaves[i], wanted, root, name);
     if (const DeviceOrder* order = ForeignOrder(state_.annotations, output)) {
       b.SetProvenance(&root, "device order", name);
-      local = b.ToDeviceOrder(local, *order, wanted);
+      local = ToDeviceOrder(b, local, *order, wanted);
     }
     b.SetProvenance(&root);
     // The caller expects results in the layouts that the entry states.
