@@ -3,14 +3,11 @@
 #define TOROID_PARTITIONER_PREPARE_PARTITION_OPTIONS_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "hlo/cost/cost_model.h"
-#include "hlo/ir/module.h"
 #include "hlo/passes/pass.h"
 #include "partitioner/spmd/local_value_hook.h"
 

@@ -1,7 +1,7 @@
 // The axes on which the tensors of one op agree, factor by factor.
 //
-// Example: x[M,K] * w[K,N] -> y[M,N] with x [{a, b}, {}], y [{a}, {c}] and w [{}, {}]. M gets {a, b}, as {a} is a
-// prefix of it, and N gets {c}. With y [{c}, {}] instead, M gets no axis, and there is a conflict.
+// Example: x[M,K] * w[K,N] -> y[M,N] with x [{a, b}, {}], y [{a}, {c}] and w [{}, {}]. M gets {a, b}, as {a}
+// is a prefix of it, and N gets {c}. With y [{c}, {}] instead, M gets no axis, and there is a conflict.
 #ifndef TOROID_PARTITIONER_PROPAGATION_AGREED_AXES_H_
 #define TOROID_PARTITIONER_PROPAGATION_AGREED_AXES_H_
 

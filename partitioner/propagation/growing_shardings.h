@@ -1,8 +1,8 @@
-// The shardings of all tensors while they are propagated. They begin as the module states them, and only grow:
-// a dimension is cut over more axes, never over fewer or others.
+// The shardings of all tensors while they are propagated. They begin as the module states them, and only
+// grow: a dimension is cut over more axes, never over fewer or others.
 //
-// Example: x f32[8,8] is stated [{a}, {}] on a mesh a=2, b=2. Extend(x, 0, {a, b}) makes it [{a, b}, {}]; then
-// Extend(x, 1, {b}) changes nothing, as b is used.
+// Example: x f32[8,8] is stated [{a}, {}] on a mesh a=2, b=2. Extend(x, 0, {a, b}) makes it [{a, b}, {}];
+// then Extend(x, 1, {b}) changes nothing, as b is used.
 #ifndef TOROID_PARTITIONER_PROPAGATION_GROWING_SHARDINGS_H_
 #define TOROID_PARTITIONER_PROPAGATION_GROWING_SHARDINGS_H_
 
@@ -41,8 +41,8 @@ class GrowingShardings {
   // if there is no later priority.
   std::optional<std::vector<int>> ExtendNextPriority();
 
-  // Gives all open members of a sharding group (the tensors of `group`) one sharding: that of the first member
-  // that is closed and cut, or else of the first member.
+  // Gives all open members of a sharding group (the tensors of `group`) one sharding: that of the first
+  // member that is closed and cut, or else of the first member.
   void Align(const FlowOp& group);
 
   std::vector<Sharding> Take() &&;

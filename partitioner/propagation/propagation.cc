@@ -136,8 +136,8 @@ class Propagator {
            op.instruction->opcode() == Opcode::kBroadcast;
   }
 
-  // Applies the axes on which the op's tensors agree to all its tensors. Notes the op as contested if there is
-  // a conflict.
+  // Applies the axes on which the op's tensors agree to all its tensors. Notes the op as contested if there
+  // is a conflict.
   void Step(int index) {
     if (const CrossingValue* crossing = ops_.CrossingOf(index)) return StepBoundary(*crossing);
     const FlowOp& op = ops_[index];

@@ -17,11 +17,6 @@ Shape InEntryLayout(const Shape& shape, const xla::ShapeProto* stated) {
   return layout.ok() && layout->Compatible(shape) ? WithLayoutOf(shape.WithRowMajorLayout(), *layout) : shape;
 }
 
-void AppendLeafShapes(const Shape& shape, std::vector<const Shape*>* leaves) {
-  if (!shape.IsTuple()) leaves->push_back(&shape);
-  for (const Shape& element : shape.tuple_shapes()) AppendLeafShapes(element, leaves);
-}
-
 // The device order of the tensor's annotation if it is not the mesh's; null otherwise.
 const DeviceOrder* ForeignOrder(const Annotations& annotations, int tensor) {
   const std::optional<Annotation>& annotation = annotations.tensor[tensor];
@@ -75,7 +70,7 @@ void EntryRewriter::RewriteResults(SpmdBuilder& b, const Computation& entry) {
   const xla::ProgramShapeProto& program = state_.module.proto().host_program_shape();
   const Shape result = InEntryLayout(root.shape(), program.has_result() ? &program.result() : nullptr);
   std::vector<const Shape*> shapes;
-  AppendLeafShapes(result, &shapes);
+  AppendLeaves(result, &shapes);
   std::vector<Instruction*> locals;
   for (size_t i = 0; i < leaves.size(); ++i) {
     const int output = state_.graph.outputs()[i];

@@ -89,8 +89,8 @@ SpmdBuilder::PositionPairs PairsOfTiles(const Mesh& mesh, const AxisList& from, 
   return pairs;
 }
 
-// By entry of the tile array (the dims of `sharding`, then the replicas in mesh order): the mesh position that
-// `order` gives it, and the one that the mesh gives it.
+// By entry of the tile array (the dims of `sharding`, then the replicas in mesh order): the mesh position
+// that `order` gives it, and the one that the mesh gives it.
 SpmdBuilder::PositionPairs PairsOfOrders(const Mesh& mesh, const DeviceOrder& order,
                                          const Sharding& sharding) {
   AxisList axes;

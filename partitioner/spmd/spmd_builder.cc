@@ -58,11 +58,9 @@ Instruction* SpmdBuilder::Coordinate(const AxisList& axes) {
     while (last + 1 < axes.size() && axes[last + 1] == axes[last] + 1) size *= mesh().size(axes[++last]);
     const int64_t stride = mesh().stride(axes[last]);
     Instruction* digit = Position();
-    if (stride > 1) digit = Binary(Opcode::kDivide, digit, IntScalar(stride));
+    if (stride > 1) digit = Divide(digit, IntScalar(stride));
     if (stride * size < mesh().num_devices()) digit = Binary(Opcode::kRemainder, digit, IntScalar(size));
-    coordinate = coordinate == nullptr
-                     ? digit
-                     : Binary(Opcode::kAdd, Binary(Opcode::kMultiply, coordinate, IntScalar(size)), digit);
+    coordinate = coordinate == nullptr ? digit : Add(Multiply(coordinate, IntScalar(size)), digit);
     i = last + 1;
   }
   coordinates_.emplace(axes, coordinate);
@@ -72,14 +70,14 @@ Instruction* SpmdBuilder::Coordinate(const AxisList& axes) {
 Instruction* SpmdBuilder::Offset(const AxisList& axes, int64_t size, PrimitiveType type) {
   if (axes.empty() || size == 0) return IntScalar(0, type);
   Instruction* coordinate = Convert(Coordinate(axes), type);
-  return size == 1 ? coordinate : Binary(Opcode::kMultiply, coordinate, IntScalar(size, type));
+  return size == 1 ? coordinate : Multiply(coordinate, IntScalar(size, type));
 }
 
 Instruction* SpmdBuilder::AffineOffset(const AxisList& axes, int64_t scale, int64_t shift,
                                        PrimitiveType type) {
   if (axes.empty() || scale == 0) return IntScalar(shift, type);
   Instruction* scaled = Offset(axes, scale, type);
-  return shift == 0 ? scaled : Binary(Opcode::kAdd, scaled, IntScalar(shift, type));
+  return shift == 0 ? scaled : Add(scaled, IntScalar(shift, type));
 }
 
 Instruction* SpmdBuilder::InRange(absl::Span<const int64_t> dims, int dim, Instruction* lo, Instruction* hi) {
@@ -89,7 +87,7 @@ Instruction* SpmdBuilder::InRange(absl::Span<const int64_t> dims, int dim, Instr
   if (lo != nullptr) mask = Compare(index, Broadcast(lo, dims), "GE");
   if (hi != nullptr) {
     Instruction* below = Compare(index, Broadcast(hi, dims), "LT");
-    mask = mask == nullptr ? below : Binary(Opcode::kAnd, mask, below);
+    mask = mask == nullptr ? below : And(mask, below);
   }
   return mask;
 }
@@ -100,7 +98,7 @@ Instruction* SpmdBuilder::MaskPadding(Instruction* x, int dim, int64_t n, const 
   const int64_t size = CeilOfRatio(n, tiles);
   if (size * tiles == n) return x;
   const PrimitiveType type = IndexType(size * tiles);
-  Instruction* valid = Binary(Opcode::kSubtract, IntScalar(n, type), Offset(axes, size, type));
+  Instruction* valid = Subtract(IntScalar(n, type), Offset(axes, size, type));
   Instruction* mask = InRange(x->shape().dims(), dim, nullptr, valid);
   return Select(mask, x, Broadcast(fill, x->shape().dims()));
 }
