@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
-#include "hlo/ir/edit.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 // Why every row is at most w = (s - 1)^2 rows from its final place after step 4: take row i of tile j after
@@ -33,17 +32,6 @@ int64_t LargestOf(PrimitiveType type) {
   return bits > 62 ? int64_t{1} << 62 : (int64_t{1} << bits) - 1;
 }
 
-std::vector<Instruction*> CopyInto(const OpContext& context, const Computation& from,
-                                   absl::Span<Instruction* const> arguments, Computation* to) {
-  const std::vector<Instruction*> copies = CloneInstructions(from, arguments, to);
-  for (Instruction* copy : copies) {
-    std::vector<Computation*> called;
-    for (const Computation* callee : copy->called()) called.push_back(context.copy_computation(callee));
-    copy->set_called(called);
-  }
-  return copies;
-}
-
 // The sort's comparison with ties broken by a number: operand `number` of the sort or, if that is the count
 // of its operands, one more operand of `type`. Rows whose number is at least `padding` come behind all others
 // (-1: no padding).
@@ -63,8 +51,8 @@ Computation* LessByNumber(const OpContext& context, int number, PrimitiveType ty
     right = b.Parameter(Shape(type, {}), "");
   }
   const int root = less.root()->index();
-  Instruction* before = CopyInto(context, less, arguments, b.computation())[root];
-  Instruction* behind = CopyInto(context, less, swapped, b.computation())[root];
+  Instruction* before = context.CopyInto(less, arguments, b.computation())[root];
+  Instruction* behind = context.CopyInto(less, swapped, b.computation())[root];
   Instruction* result = b.Or(before, b.And(b.Not(behind), b.Compare(left, right, "LT")));
   if (padding >= 0) {
     Instruction* limit = b.IntScalar(padding, type);
@@ -113,7 +101,7 @@ Computation* LessWithFlag(const OpContext& context) {
     arguments.push_back(b.Parameter(parameter->shape(), ""));
   Instruction* left = b.Parameter(Shape(xla::PRED, {}), "");
   Instruction* right = b.Parameter(Shape(xla::PRED, {}), "");
-  const std::vector<Instruction*> copies = CopyInto(context, less, arguments, b.computation());
+  const std::vector<Instruction*> copies = context.CopyInto(less, arguments, b.computation());
   return b.Finish(b.And(b.Not(left), b.Or(right, copies[less.root()->index()])));
 }
 

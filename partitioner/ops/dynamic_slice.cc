@@ -50,7 +50,7 @@ Instruction* SliceOfShard(OpContext& context, const Shape& local) {
       const int64_t tile = context.operands[0]->shape().dim(d);
       starts[d] = *start % tile;
       Instruction* has = b.Compare(b.Coordinate(context.AxesOf(0, d)), b.IntScalar(*start / tile), "EQ");
-      mask = mask == nullptr ? has : b.Binary(Opcode::kAnd, mask, has);
+      mask = mask == nullptr ? has : b.And(mask, has);
     }
     limits[d] = starts[d] + k;
   }
@@ -87,16 +87,16 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& conte
     const int64_t shard = x->shape().dim(d);
     Instruction* clamped = ClampedStart(b, start, from.dim(d), k);
     // The start counted from the shard's first row.
-    Instruction* here = b.Binary(Opcode::kSubtract, clamped, b.Offset(axes, shard, xla::S64));
+    Instruction* here = b.Subtract(clamped, b.Offset(axes, shard, xla::S64));
     x = b.PadAlong(x, d, k, k);
-    start = b.Binary(Opcode::kAdd, here, b.IntScalar(k, xla::S64));
-    start = b.Binary(Opcode::kMaximum, start, b.IntScalar(0, xla::S64));
-    start = b.Binary(Opcode::kMinimum, start, b.IntScalar(shard + k, xla::S64));
+    start = b.Add(here, b.IntScalar(k, xla::S64));
+    start = b.Maximum(start, b.IntScalar(0, xla::S64));
+    start = b.Minimum(start, b.IntScalar(shard + k, xla::S64));
     // Result row i is valid where 0 <= here + i < shard.
-    Instruction* lo = b.Binary(Opcode::kSubtract, b.IntScalar(0, xla::S64), here);
-    Instruction* hi = b.Binary(Opcode::kSubtract, b.IntScalar(shard, xla::S64), here);
+    Instruction* lo = b.Subtract(b.IntScalar(0, xla::S64), here);
+    Instruction* hi = b.Subtract(b.IntScalar(shard, xla::S64), here);
     Instruction* in = b.InRange(local.dims(), d, lo, hi);
-    mask = mask == nullptr ? in : b.Binary(Opcode::kAnd, mask, in);
+    mask = mask == nullptr ? in : b.And(mask, in);
   }
   // Start indices must all have one type.
   for (int d = 0; d < from.rank(); ++d) {

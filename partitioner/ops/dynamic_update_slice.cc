@@ -67,10 +67,10 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicUpdateSlice(OpContext&
     if (shape.dim(d) == k) continue;
     const int64_t shard = local[d];
     Instruction* clamped = ClampedStart(b, context.operands[2 + d], shape.dim(d), k);
-    Instruction* here = b.Binary(Opcode::kSubtract, clamped, b.Offset(context.AxesOf(0, d), shard, xla::S64));
-    Instruction* hi = b.Binary(Opcode::kAdd, here, b.IntScalar(k, xla::S64));
+    Instruction* here = b.Subtract(clamped, b.Offset(context.AxesOf(0, d), shard, xla::S64));
+    Instruction* hi = b.Add(here, b.IntScalar(k, xla::S64));
     Instruction* in = b.InRange(local, d, here, hi);
-    mask = mask == nullptr ? in : b.Binary(Opcode::kAnd, mask, in);
+    mask = mask == nullptr ? in : b.And(mask, in);
     if (context.IsCut(1, d)) {
       // The update is cut: fetches its rows, in place.
       const AxisList& axes = context.AxesOf(0, d);
@@ -81,9 +81,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicUpdateSlice(OpContext&
     // The update is whole: pads it by a shard's rows on both sides, and slices the window that puts it at
     // `here`.
     Instruction* padded = b.PadAlong(update, d, shard, shard);
-    Instruction* start = b.Binary(Opcode::kSubtract, b.IntScalar(shard, xla::S64), here);
-    start = b.Binary(Opcode::kMaximum, start, b.IntScalar(0, xla::S64));
-    start = b.Binary(Opcode::kMinimum, start, b.IntScalar(shard + k, xla::S64));
+    Instruction* start = b.Subtract(b.IntScalar(shard, xla::S64), here);
+    start = b.Maximum(start, b.IntScalar(0, xla::S64));
+    start = b.Minimum(start, b.IntScalar(shard + k, xla::S64));
     update = b.DynamicSliceAlong(padded, d, start, shard);
   }
   return std::vector<Instruction*>{b.Select(mask, update, x)};

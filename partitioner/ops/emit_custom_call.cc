@@ -1,5 +1,7 @@
 #include "partitioner/ops/emit_custom_call.h"
 
+#include "hlo/ir/edit.h"
+
 namespace toroid {
 namespace {
 
@@ -33,11 +35,7 @@ std::vector<Instruction*> EmitCustomCall(
       *attrs->mutable_operand_shapes_with_layout(i) = clone->operand(i)->shape().ToProto();
     }
   }
-  if (!call.called().empty()) {
-    std::vector<Computation*> called;
-    for (const Computation* computation : call.called()) called.push_back(copy_computation(computation));
-    clone->set_called(called);
-  }
+  if (!clone->called().empty()) ReplaceCalled(clone, copy_computation);
   std::vector<Instruction*> leaves = b.Flatten(clone);
   for (Instruction*& leaf : leaves) leaf = b.ToRowMajor(leaf);
   return leaves;

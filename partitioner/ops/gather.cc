@@ -6,66 +6,23 @@
 #include "partitioner/ops/start_indices.h"
 
 namespace toroid {
-namespace {
-
-// The operand dimension whose row i is read only by row i of dimension `batch` of the indices; -1 if there is
-// none.
-int PairedDim(const Instruction& gather, int batch) {
-  const GatherView numbers(gather);
-  const int pair = IndexOf(numbers.start_indices_batching_dims(), batch);
-  if (pair >= 0) return static_cast<int>(numbers.operand_batching_dims()[pair]);
-  for (int k = 0; k < static_cast<int>(numbers.start_index_map().size()); ++k) {
-    const int64_t d = numbers.start_index_map()[k];
-    if (IndexOf(numbers.collapsed_slice_dims(), d) < 0) continue;
-    const int64_t size = gather.operand(0)->shape().dim(static_cast<int>(d));
-    const int vector_dim = static_cast<int>(numbers.index_vector_dim());
-    if (PositionDim(*gather.operand(1), vector_dim, k, size) == batch) return static_cast<int>(d);
-  }
-  return -1;
-}
-
-}  // namespace
 
 ShardingRule GatherShardingRule(const Instruction& instruction) {
   const GatherView numbers(instruction);
-  const Shape& from = instruction.operand(0)->shape();
-  const Shape& indices_shape = instruction.operand(1)->shape();
   ShardingRule rule;
-  TensorFactors operand(from.rank()), indices(indices_shape.rank()), result(instruction.shape().rank());
-
-  std::vector<int> batch_dims;  // Dimensions of the indices other than the index vector, in order.
-  for (int d = 0; d < indices_shape.rank(); ++d) {
-    if (d != numbers.index_vector_dim()) batch_dims.push_back(d);
-  }
-  size_t next_batch = 0;
-  int next_offset = 0;
-  std::vector<int> window_dims;  // Dimensions of the operand that windows keep, in order.
-  for (int d = 0; d < from.rank(); ++d) {
-    if (!absl::c_linear_search(numbers.collapsed_slice_dims(), d) &&
-        !absl::c_linear_search(numbers.operand_batching_dims(), d)) {
-      window_dims.push_back(d);
-    }
-  }
-  for (int d = 0; d < instruction.shape().rank(); ++d) {
-    if (absl::c_linear_search(numbers.offset_dims(), d)) {
-      const int from_dim = window_dims[next_offset++];
-      if (numbers.slice_sizes()[from_dim] == from.dim(from_dim)) {
-        operand[from_dim] = result[d] = rule.AddFactor(from.dim(from_dim));
-      }
-    } else {
-      const int batch = batch_dims[next_batch++];
-      indices[batch] = result[d] = rule.AddFactor(indices_shape.dim(batch));
-      const int pair = PairedDim(instruction, batch);
-      if (pair >= 0) operand[pair] = result[d];
-    }
-  }
-  // A collapsed dimension that no index addresses is read at 0: it is never cut.
-  for (const int64_t d : numbers.collapsed_slice_dims()) {
-    if (operand[d].size == 0 && absl::c_linear_search(numbers.start_index_map(), d))
-      operand[d] = rule.AddFactor(from.dim(d), FactorKind::kIndexed);
-  }
-  rule.operands = {operand, indices};
-  rule.results.push_back(result);
+  const IndexedFactors factors =
+      AddIndexedFactors({.array = instruction.operand(0)->shape(),
+                         .indices = *instruction.operand(1),
+                         .windows = instruction.shape(),
+                         .vector_dim = numbers.index_vector_dim(),
+                         .map = numbers.start_index_map(),
+                         .window_dims = numbers.offset_dims(),
+                         .single_rows = numbers.collapsed_slice_dims(),
+                         .array_batching = numbers.operand_batching_dims(),
+                         .indices_batching = numbers.start_indices_batching_dims()},
+                        FactorKind::kPassThrough, &rule);
+  rule.operands = {factors.array, factors.indices};
+  rule.results.push_back(factors.windows);
   rule.indexed_is_partial = true;
   rule.AddMoved(0b1);
   return rule;
@@ -106,13 +63,12 @@ absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
     if (!scalar_indices) component = b.SliceAlong(component, vector_dim, k, k + 1);
     Instruction* clamped = ClampedStart(b, component, from.dim(d), 1);
     const auto dims = component->shape().dims();
-    Instruction* local = b.Binary(Opcode::kSubtract, clamped,
-                                  b.Broadcast(b.Offset(context.AxesOf(0, d), shard, xla::S64), dims));
-    Instruction* in =
-        b.Binary(Opcode::kAnd, b.Compare(local, b.Broadcast(b.IntScalar(0, xla::S64), dims), "GE"),
-                 b.Compare(local, b.Broadcast(b.IntScalar(shard, xla::S64), dims), "LT"));
+    Instruction* local =
+        b.Subtract(clamped, b.Broadcast(b.Offset(context.AxesOf(0, d), shard, xla::S64), dims));
+    Instruction* in = b.And(b.Compare(local, b.Broadcast(b.IntScalar(0, xla::S64), dims), "GE"),
+                            b.Compare(local, b.Broadcast(b.IntScalar(shard, xla::S64), dims), "LT"));
     in = b.Reshape(in, batch);
-    mask = mask == nullptr ? in : b.Binary(Opcode::kAnd, mask, in);
+    mask = mask == nullptr ? in : b.And(mask, in);
     // The gather clamps indices outside of the shard; the mask drops the elements that it reads for them.
     Instruction* wide = ToS64(b, indices);
     indices = scalar_indices ? local : ReplaceComponent(b, wide, vector_dim, k, local);

@@ -16,7 +16,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionIota(OpContext& context) {
   const Shape local = context.ResultShape();
   const PrimitiveType type = SpmdBuilder::IndexType(local.dim(d) * b.mesh().Product(axes));
   Instruction* iota = b.Iota(type, local.dims(), d);
-  iota = b.Binary(Opcode::kAdd, iota, b.Broadcast(b.Offset(axes, local.dim(d), type), local.dims()));
+  iota = b.Add(iota, b.Broadcast(b.Offset(axes, local.dim(d), type), local.dims()));
   return std::vector<Instruction*>{b.Convert(iota, local.element_type())};
 }
 

@@ -1,5 +1,6 @@
 #include "partitioner/ops/local_program.h"
 
+#include "hlo/ir/edit.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {
@@ -15,26 +16,38 @@ std::vector<Instruction*> OpContext::CloneLocal(const xla::HloInstructionProto* 
   const bool tuple = op->shape().IsTuple();
   Instruction* clone = b->Clone(*op, tuple ? Shape::Tuple(shapes) : shapes[0], operands);
   if (attrs != nullptr) clone->set_attrs(attrs);
-  if (!op->called().empty()) {
-    std::vector<Computation*> called;
-    for (const Computation* computation : op->called()) called.push_back(copy_computation(computation));
-    clone->set_called(called);
-  }
+  CopyCalled(clone);
   return b->Flatten(clone);
 }
 
+std::vector<Instruction*> OpContext::CopyInto(const Computation& from,
+                                              absl::Span<Instruction* const> arguments,
+                                              Computation* to) const {
+  std::vector<Instruction*> copies = CloneInstructions(from, arguments, to);
+  for (Instruction* copy : copies) CopyCalled(copy);
+  return copies;
+}
+
+void OpContext::CopyCalled(Instruction* local) const {
+  if (!local->called().empty()) ReplaceCalled(local, copy_computation);
+}
+
+void OpContext::MaskReductions(int i, absl::FunctionRef<Instruction*(PrimitiveType type)> fill) {
+  const TensorFactors& tensor = rule->operands[i];
+  Instruction*& operand = operands[i];
+  for (int d = 0; d < static_cast<int>(tensor.size()); ++d) {
+    if (tensor[d].size != 1 || !IsCut(i, d)) continue;
+    if (rule->factors[tensor[d].factor[0]].kind != FactorKind::kReduction) continue;
+    operand =
+        b->MaskPadding(operand, d, GlobalDim(i, d), AxesOf(i, d), fill(operand->shape().element_type()));
+  }
+}
+
 absl::StatusOr<std::vector<Instruction*>> PartitionByRule(OpContext& context) {
-  SpmdBuilder& b = *context.b;
   for (int i = 0; i < static_cast<int>(context.operands.size()); ++i) {
-    const TensorFactors& tensor = context.rule->operands[i];
-    Instruction*& operand = context.operands[i];
-    for (int d = 0; d < static_cast<int>(tensor.size()); ++d) {
-      if (tensor[d].size != 1 || !context.IsCut(i, d)) continue;
-      if (context.rule->factors[tensor[d].factor[0]].kind != FactorKind::kReduction) continue;
-      const PrimitiveType type = operand->shape().element_type();
-      operand = b.MaskPadding(operand, d, context.GlobalDim(i, d), context.AxesOf(i, d),
-                              b.Constant(NeutralElement(context.rule->reducer, type)));
-    }
+    context.MaskReductions(i, [&](PrimitiveType type) {
+      return context.b->Constant(NeutralElement(context.rule->reducer, type));
+    });
   }
   return context.CloneLocal();
 }

@@ -34,6 +34,15 @@ struct OpContext {
   Shape ResultShape(int i = 0) const;
   // The op on local shapes with attributes `attrs` (null: the op's own); one instruction per result leaf.
   std::vector<Instruction*> CloneLocal(const xla::HloInstructionProto* attrs = nullptr) const;
+  // Copies the instructions of a computation of the global program into `to`, with `arguments` in place of
+  // the parameters. Returns the copies by index.
+  std::vector<Instruction*> CopyInto(const Computation& from, absl::Span<Instruction* const> arguments,
+                                     Computation* to) const;
+  // Replaces the computations that `local` calls by their copies. `copy_computation` may be unset if there are
+  // none.
+  void CopyCalled(Instruction* local) const;
+  // Replaces the padding of operand i along cut reduction factors by the scalar that `fill` makes.
+  void MaskReductions(int i, absl::FunctionRef<Instruction*(PrimitiveType type)> fill);
 };
 
 // The op itself on local shapes. The padding of cut reduction factors is replaced by the reducer's neutral

@@ -1,9 +1,6 @@
 #include "partitioner/ops/reduce.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
-#include "hlo/ir/edit.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {
@@ -65,12 +62,7 @@ Computation* CountingReducer(const OpContext& context) {
     parameters.push_back(b.Parameter(is_flag ? flag : reducer.parameter(of)->shape(), ""));
     if (!is_flag) arguments.push_back(parameters.back());
   }
-  const std::vector<Instruction*> copies = CloneInstructions(reducer, arguments, b.computation());
-  for (Instruction* copy : copies) {
-    std::vector<Computation*> called;
-    for (const Computation* callee : copy->called()) called.push_back(context.copy_computation(callee));
-    copy->set_called(called);
-  }
+  const std::vector<Instruction*> copies = context.CopyInto(reducer, arguments, b.computation());
   Instruction* const left = parameters[n];
   Instruction* const right = parameters[2 * n + 1];
   const std::vector<Instruction*> both = b.Flatten(copies[reducer.root()->index()]);

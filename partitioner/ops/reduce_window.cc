@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/window_base.h"
 #include "partitioner/spmd/reducer.h"
@@ -36,9 +35,9 @@ Instruction* AddTotals(SpmdBuilder& b, Instruction* x, int dim, const AxisList& 
   const int64_t last = forward ? x->shape().dim(dim) - 1 : 0;
   Instruction* totals = b.AllGather(b.SliceAlong(x, dim, last, last + 1), axes, dim);
   Instruction* self = b.Coordinate(axes);
-  Instruction* others =
-      forward ? b.InRange(totals->shape().dims(), dim, nullptr, self)
-              : b.InRange(totals->shape().dims(), dim, b.Binary(Opcode::kAdd, self, b.IntScalar(1)), nullptr);
+  Instruction* others = forward
+                            ? b.InRange(totals->shape().dims(), dim, nullptr, self)
+                            : b.InRange(totals->shape().dims(), dim, b.Add(self, b.IntScalar(1)), nullptr);
   totals = b.Select(others, totals, b.Broadcast(neutral, totals->shape().dims()));
   Instruction* sum = b.Reduce({totals}, {neutral}, {dim}, b.ReducerComputation(ReducerOpcode(reducer), type));
   return b.Binary(ReducerOpcode(reducer), b.BroadcastOver(sum, x->shape().dims(), {dim}), x);

@@ -1,6 +1,5 @@
 #include "partitioner/ops/reverse.h"
 
-#include "hlo/base/math.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {

@@ -1,7 +1,6 @@
 #include "partitioner/ops/rng_bit_generator.h"
 
 #include <cstdint>
-#include <utility>
 
 namespace toroid {
 namespace {

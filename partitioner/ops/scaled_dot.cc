@@ -77,14 +77,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScaledDot(OpContext& context)
   SpmdBuilder& b = *context.b;
   // Padding becomes 0 in the operands and 1 in the scales, as some types of scales have no 0.
   for (int i = 0; i < 4; ++i) {
-    const TensorFactors& tensor = context.rule->operands[i];
-    Instruction*& operand = context.operands[i];
-    for (int d = 0; d < static_cast<int>(tensor.size()); ++d) {
-      if (tensor[d].size != 1 || !context.IsCut(i, d)) continue;
-      if (context.rule->factors[tensor[d].factor[0]].kind != FactorKind::kReduction) continue;
-      Instruction* fill = b.Convert(b.Scalar(i < 2 ? 0.0f : 1.0f), operand->shape().element_type());
-      operand = b.MaskPadding(operand, d, context.GlobalDim(i, d), context.AxesOf(i, d), fill);
-    }
+    context.MaskReductions(
+        i, [&](PrimitiveType type) { return b.Convert(b.Scalar(i < 2 ? 0.0f : 1.0f), type); });
   }
   return context.CloneLocal();
 }

@@ -30,73 +30,31 @@ Instruction* Neutral(SpmdBuilder& b, Reducer reducer, const Instruction* like) {
   return b.Constant(NeutralElement(reducer, like->shape().element_type()));
 }
 
-// The operand dimension whose row i is updated only by row i of dimension `batch` of the indices; -1 if there
-// is none.
-int PairedDim(const Instruction& scatter, int batch) {
-  const ScatterView numbers(scatter);
-  const int pair = IndexOf(numbers.indices_batching_dims(), batch);
-  if (pair >= 0) return static_cast<int>(numbers.operand_batching_dims()[pair]);
-  const Instruction& indices = *scatter.operand(scatter.num_operands() / 2);
-  for (int k = 0; k < static_cast<int>(numbers.scatter_dims_to_operand_dims().size()); ++k) {
-    const int64_t d = numbers.scatter_dims_to_operand_dims()[k];
-    if (IndexOf(numbers.inserted_window_dims(), d) < 0) continue;
-    const int64_t size = scatter.operand(0)->shape().dim(static_cast<int>(d));
-    if (PositionDim(indices, static_cast<int>(numbers.index_vector_dim()), k, size) == batch)
-      return static_cast<int>(d);
-  }
-  return -1;
-}
-
 }  // namespace
 
 ShardingRule ScatterShardingRule(const Instruction& instruction) {
   const ScatterView numbers(instruction);
   const int n = instruction.num_operands() / 2;
-  const Shape& to = instruction.operand(0)->shape();
-  const Shape& indices_shape = instruction.operand(n)->shape();
-  const Shape& updates_shape = instruction.operand(n + 1)->shape();
   const std::optional<Reducer> reducer = ReducerOf(instruction);
   ShardingRule rule;
   rule.reducer = reducer.value_or(Reducer::kAdd);
   // Updates may be smaller than the partial results that cutting them gives.
   rule.weighs_gathering = true;
   const FactorKind batch_kind = reducer.has_value() ? FactorKind::kReduction : FactorKind::kNeedsReplication;
-  TensorFactors operand(to.rank()), indices(indices_shape.rank()), updates(updates_shape.rank());
-
-  std::vector<int> batch_dims, window_dims;
-  for (int d = 0; d < indices_shape.rank(); ++d) {
-    if (d != numbers.index_vector_dim()) batch_dims.push_back(d);
-  }
-  for (int d = 0; d < to.rank(); ++d) {
-    if (!absl::c_linear_search(numbers.inserted_window_dims(), d) &&
-        !absl::c_linear_search(numbers.operand_batching_dims(), d)) {
-      window_dims.push_back(d);
-    }
-  }
-  size_t next_batch = 0, next_window = 0;
-  for (int d = 0; d < updates_shape.rank(); ++d) {
-    if (absl::c_linear_search(numbers.update_window_dims(), d)) {
-      const int to_dim = window_dims[next_window++];
-      if (updates_shape.dim(d) == to.dim(to_dim)) {
-        operand[to_dim] = updates[d] = rule.AddFactor(to.dim(to_dim));
-      }
-    } else {
-      const int batch = batch_dims[next_batch++];
-      const int pair = PairedDim(instruction, batch);
-      indices[batch] = updates[d] =
-          rule.AddFactor(indices_shape.dim(batch), pair >= 0 ? FactorKind::kPassThrough : batch_kind);
-      if (pair >= 0) operand[pair] = updates[d];
-    }
-  }
-  for (const int64_t d : numbers.inserted_window_dims()) {
-    if (operand[d].size == 0 && absl::c_linear_search(numbers.scatter_dims_to_operand_dims(), d)) {
-      operand[d] = rule.AddFactor(to.dim(d), FactorKind::kIndexed);
-    }
-  }
-  for (int i = 0; i < n; ++i) rule.operands.push_back(operand);
-  rule.operands.push_back(indices);
-  for (int i = 0; i < n; ++i) rule.operands.push_back(updates);
-  for (int i = 0; i < n; ++i) rule.results.push_back(operand);
+  const IndexedFactors factors = AddIndexedFactors({.array = instruction.operand(0)->shape(),
+                                                    .indices = *instruction.operand(n),
+                                                    .windows = instruction.operand(n + 1)->shape(),
+                                                    .vector_dim = numbers.index_vector_dim(),
+                                                    .map = numbers.scatter_dims_to_operand_dims(),
+                                                    .window_dims = numbers.update_window_dims(),
+                                                    .single_rows = numbers.inserted_window_dims(),
+                                                    .array_batching = numbers.operand_batching_dims(),
+                                                    .indices_batching = numbers.indices_batching_dims()},
+                                                   batch_kind, &rule);
+  for (int i = 0; i < n; ++i) rule.operands.push_back(factors.array);
+  rule.operands.push_back(factors.indices);
+  for (int i = 0; i < n; ++i) rule.operands.push_back(factors.windows);
+  for (int i = 0; i < n; ++i) rule.results.push_back(factors.array);
   // A scatter that adds is linear in operand and updates together.
   if (n == 1 && reducer == Reducer::kAdd) rule.linear.push_back({0b101});
   return rule;
@@ -143,7 +101,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
     Instruction* component = scalar_indices ? wide : b.SliceAlong(wide, vector_dim, k, k + 1);
     const auto dims = component->shape().dims();
     Instruction* offset = b.Broadcast(b.Offset(context.AxesOf(0, d), shard, xla::S64), dims);
-    Instruction* local = b.Binary(Opcode::kSubtract, component, offset);
+    Instruction* local = b.Subtract(component, offset);
     // Indices beyond the global end may point into the padding of the last shard, which no op reads.
     indices = scalar_indices ? local : ReplaceComponent(b, wide, vector_dim, k, local);
   }

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
-#include "hlo/ir/edit.h"
 #include "partitioner/reshard/halo_exchange.h"
 #include "partitioner/spmd/reducer.h"
 
@@ -34,8 +33,9 @@ PrimitiveType BitsOf(PrimitiveType type) {
   return type == xla::F64 ? xla::U64 : type == xla::F32 ? xla::U32 : xla::U16;
 }
 
-Instruction* NoElementScalar(InstructionBuilder& b, PrimitiveType type) {
-  Literal value(Shape(type, {}));
+// NoElement(type) as a scalar of type `as`.
+Instruction* NoElementScalar(InstructionBuilder& b, PrimitiveType type, PrimitiveType as) {
+  Literal value(Shape(as, {}));
   const uint64_t bits = *NoElement(type);
   std::copy_n(reinterpret_cast<const char*>(&bits), ByteWidth(type), value.mutable_bytes());
   return b.Constant(value);
@@ -48,20 +48,12 @@ Computation* SelectAmongElements(const OpContext& context) {
   const PrimitiveType type = select.parameter(0)->shape().element_type();
   InstructionBuilder b = context.b->InNewComputation(absl::StrCat(select.name(), ".among_elements"));
   std::vector<Instruction*> parameters, missing;
-  Literal bits(Shape(BitsOf(type), {}));
-  const uint64_t pattern = *NoElement(type);
-  std::copy_n(reinterpret_cast<const char*>(&pattern), ByteWidth(type), bits.mutable_bytes());
   for (int i = 0; i < 2; ++i) parameters.push_back(b.Parameter(select.parameter(i)->shape(), ""));
   for (Instruction* parameter : parameters) {
     Instruction* own = b.Op(Opcode::kBitcastConvert, Shape(BitsOf(type), {}), {parameter});
-    missing.push_back(b.Compare(own, b.Constant(bits), "EQ"));
+    missing.push_back(b.Compare(own, NoElementScalar(b, type, BitsOf(type)), "EQ"));
   }
-  const std::vector<Instruction*> copies = CloneInstructions(select, parameters, b.computation());
-  for (Instruction* copy : copies) {
-    std::vector<Computation*> called;
-    for (const Computation* callee : copy->called()) called.push_back(context.copy_computation(callee));
-    copy->set_called(called);
-  }
+  const std::vector<Instruction*> copies = context.CopyInto(select, parameters, b.computation());
   Instruction* keep = b.Or(missing[1], copies[select.root()->index()]);
   return b.Finish(b.And(b.Not(missing[0]), keep));
 }
@@ -146,11 +138,11 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& c
     const TileOfWindows tile(window, local.dim(d));
     const int64_t n = context.GlobalDim(0, d), m = context.GlobalDim(1, d);
     Instruction*& operand = context.operands[0];
-    operand = is_padded
-                  ? FetchMaskedWindow(b, operand, d, n, axes, tile.OfOperand(), NoElementScalar(b, type))
-                  : FetchWindow(b, operand, d, n, axes, axes, tile.OfOperand());
+    operand = is_padded ? FetchMaskedWindow(b, operand, d, n, axes, tile.OfOperand(),
+                                            NoElementScalar(b, type, type))
+                        : FetchWindow(b, operand, d, n, axes, axes, tile.OfOperand());
     if (!tile.aligned) {
-      Instruction* first = b.Binary(Opcode::kSubtract, b.IntScalar(tile.stride - 1), tile.Phase(b, axes));
+      Instruction* first = b.Subtract(b.IntScalar(tile.stride - 1), tile.Phase(b, axes));
       operand = b.DynamicSliceAlong(operand, d, first, tile.length);
     }
     // Windows beyond the source add the neutral element.
@@ -173,8 +165,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& c
     const int64_t before = std::max<int64_t>(0, tile.stride - tile.size);
     const int64_t behind = std::max<int64_t>(0, tile.size - 1 + tile.rows - tile.length);
     result = b.PadAlong(result, d, before, behind, context.operands[2]);
-    Instruction* first = b.Binary(Opcode::kAdd, tile.Phase(b, context.results[0].dims[d]),
-                                  b.IntScalar(tile.size - tile.stride + before));
+    Instruction* first =
+        b.Add(tile.Phase(b, context.results[0].dims[d]), b.IntScalar(tile.size - tile.stride + before));
     result = b.DynamicSliceAlong(result, d, first, tile.rows);
   }
   return std::vector<Instruction*>{result};

@@ -3,17 +3,6 @@
 #include "hlo/base/math.h"
 
 namespace toroid {
-namespace {
-
-void AddLeaves(const Shape& shape, ShardingRule* rule) {
-  if (!shape.IsTuple()) {
-    rule->results.emplace_back(TensorFactors(shape.rank()));
-    return;
-  }
-  for (const Shape& element : shape.tuple_shapes()) AddLeaves(element, rule);
-}
-
-}  // namespace
 
 ShardingRule PointwiseRule(absl::Span<const int64_t> dims, int operands) {
   ShardingRule rule;
@@ -48,8 +37,15 @@ ShardingRule OpaqueRule(const Instruction& instruction) {
   for (const Instruction* operand : instruction.operands()) {
     rule.operands.emplace_back(TensorFactors(operand->shape().rank()));
   }
-  AddLeaves(instruction.shape(), &rule);
+  std::vector<const Shape*> leaves;
+  AppendLeaves(instruction.shape(), &leaves);
+  for (const Shape* leaf : leaves) rule.results.emplace_back(TensorFactors(leaf->rank()));
   return rule;
+}
+
+void AppendLeaves(const Shape& shape, std::vector<const Shape*>* leaves) {
+  if (!shape.IsTuple()) leaves->push_back(&shape);
+  for (const Shape& element : shape.tuple_shapes()) AppendLeaves(element, leaves);
 }
 
 AxisSet PartialAxes(const ShardingRule& rule, absl::Span<const AxisList> factor_axes) {

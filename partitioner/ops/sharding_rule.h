@@ -119,6 +119,9 @@ ShardingRule BatchRule(const Instruction& instruction, int batch);
 // No factors: every dimension stays uncut, and the op runs on replicated arrays.
 ShardingRule OpaqueRule(const Instruction& instruction);
 
+// Appends the leaves of a shape: itself, or those of a tuple's elements in order.
+void AppendLeaves(const Shape& shape, std::vector<const Shape*>* leaves);
+
 // Axes over which the local result is partial.
 AxisSet PartialAxes(const ShardingRule& rule, absl::Span<const AxisList> factor_axes);
 

@@ -1,6 +1,27 @@
 #include "partitioner/ops/start_indices.h"
 
+#include "absl/algorithm/container.h"
+#include "hlo/analysis/index_position.h"
+
 namespace toroid {
+namespace {
+
+// The dimension of the array whose row i is met only by row i of dimension `batch` of the indices; -1: none.
+int PairedDim(const IndexedDims& dims, int batch) {
+  const auto pair = absl::c_find(dims.indices_batching, batch);
+  if (pair != dims.indices_batching.end()) {
+    return static_cast<int>(dims.array_batching[pair - dims.indices_batching.begin()]);
+  }
+  for (int k = 0; k < static_cast<int>(dims.map.size()); ++k) {
+    const int d = static_cast<int>(dims.map[k]);
+    if (!absl::c_linear_search(dims.single_rows, d)) continue;
+    const auto counted = PositionDim(dims.indices, static_cast<int>(dims.vector_dim), k, dims.array.dim(d));
+    if (counted == batch) return d;
+  }
+  return -1;
+}
+
+}  // namespace
 
 Instruction* CountAgain(SpmdBuilder& b, Instruction* indices, int vector_dim, int k, int dim) {
   Dims dims(indices->shape().dims().begin(), indices->shape().dims().end());
@@ -13,7 +34,7 @@ Instruction* CountAgain(SpmdBuilder& b, Instruction* indices, int vector_dim, in
 Instruction* ToS64(SpmdBuilder& b, Instruction* index) {
   if (index->shape().element_type() == xla::U64) {
     Instruction* top = b.Broadcast(b.IntScalar(INT64_MAX, xla::U64), index->shape().dims());
-    index = b.Binary(Opcode::kMinimum, index, top);
+    index = b.Minimum(index, top);
   }
   return b.Convert(index, xla::S64);
 }
@@ -21,8 +42,8 @@ Instruction* ToS64(SpmdBuilder& b, Instruction* index) {
 Instruction* ClampedStart(SpmdBuilder& b, Instruction* index, int64_t size, int64_t window) {
   Instruction* wide = ToS64(b, index);
   const auto dims = index->shape().dims();
-  wide = b.Binary(Opcode::kMaximum, wide, b.Broadcast(b.IntScalar(0, xla::S64), dims));
-  return b.Binary(Opcode::kMinimum, wide, b.Broadcast(b.IntScalar(size - window, xla::S64), dims));
+  wide = b.Maximum(wide, b.Broadcast(b.IntScalar(0, xla::S64), dims));
+  return b.Minimum(wide, b.Broadcast(b.IntScalar(size - window, xla::S64), dims));
 }
 
 Instruction* ReplaceComponent(SpmdBuilder& b, Instruction* indices, int vector_dim, int k,
@@ -35,11 +56,37 @@ Instruction* ReplaceComponent(SpmdBuilder& b, Instruction* indices, int vector_d
   return b.Concatenate(pieces, vector_dim);
 }
 
-int IndexOf(absl::Span<const int64_t> list, int64_t value) {
-  for (int i = 0; i < static_cast<int>(list.size()); ++i) {
-    if (list[i] == value) return i;
+IndexedFactors AddIndexedFactors(const IndexedDims& dims, FactorKind batch_kind, ShardingRule* rule) {
+  const Shape& array = dims.array;
+  const Shape& indices = dims.indices.shape();
+  IndexedFactors factors = {TensorFactors(array.rank()), TensorFactors(indices.rank()),
+                            TensorFactors(dims.windows.rank())};
+  int batch = 0, kept = 0;  // The next dimension of the indices and of the array that the windows have.
+  for (int d = 0; d < dims.windows.rank(); ++d) {
+    if (absl::c_linear_search(dims.window_dims, d)) {
+      while (absl::c_linear_search(dims.single_rows, kept) ||
+             absl::c_linear_search(dims.array_batching, kept))
+        ++kept;
+      if (dims.windows.dim(d) == array.dim(kept)) {
+        factors.array[kept] = factors.windows[d] = rule->AddFactor(array.dim(kept));
+      }
+      ++kept;
+      continue;
+    }
+    if (batch == dims.vector_dim) ++batch;
+    const int pair = PairedDim(dims, batch);
+    factors.indices[batch] = factors.windows[d] =
+        rule->AddFactor(indices.dim(batch), pair >= 0 ? FactorKind::kPassThrough : batch_kind);
+    if (pair >= 0) factors.array[pair] = factors.windows[d];
+    ++batch;
   }
-  return -1;
+  // A dimension that windows lack and no index addresses is met at row 0: it is never cut.
+  for (const int64_t d : dims.single_rows) {
+    if (factors.array[d].size == 0 && absl::c_linear_search(dims.map, d)) {
+      factors.array[d] = rule->AddFactor(array.dim(d), FactorKind::kIndexed);
+    }
+  }
+  return factors;
 }
 
 }  // namespace toroid

@@ -7,6 +7,7 @@
 #define TOROID_PARTITIONER_OPS_START_INDICES_H_
 
 #include "absl/types/span.h"
+#include "partitioner/ops/sharding_rule.h"
 #include "partitioner/spmd/spmd_builder.h"
 
 namespace toroid {
@@ -26,8 +27,25 @@ Instruction* ReplaceComponent(SpmdBuilder& b, Instruction* indices, int vector_d
 // along `dim` of an operand that is cut like the indices.
 Instruction* CountAgain(SpmdBuilder& b, Instruction* indices, int vector_dim, int k, int dim);
 
-// The position of `value` in `list`; -1 if it is not there.
-int IndexOf(absl::Span<const int64_t> list, int64_t value);
+// The dimensions of a gather or scatter. Its windows (the result, or the updates) are addressed by index
+// vectors in an array (operand 0).
+struct IndexedDims {
+  const Shape& array;
+  const Instruction& indices;
+  const Shape& windows;
+  int64_t vector_dim;                        // Of the indices.
+  absl::Span<const int64_t> map;             // By component of an index vector: the dimension of the array.
+  absl::Span<const int64_t> window_dims;     // Of the windows; the others are those of the indices, in order.
+  absl::Span<const int64_t> single_rows;     // Dimensions of the array that windows lack.
+  absl::Span<const int64_t> array_batching;  // The same, each paired with one of the indices.
+  absl::Span<const int64_t> indices_batching;
+};
+struct IndexedFactors {
+  TensorFactors array, indices, windows;
+};
+// Adds the factors to `rule`: window dimensions that span the array pass through. Dimensions of the indices
+// pass through if row i meets only row i of an array's dimension, and have `batch_kind` otherwise.
+IndexedFactors AddIndexedFactors(const IndexedDims& dims, FactorKind batch_kind, ShardingRule* rule);
 
 }  // namespace toroid
 

@@ -14,14 +14,6 @@ namespace {
 constexpr char kAttribute[] = "xla.sdy.sharding_rule";
 constexpr size_t kMaxFactors = 64;
 
-void AppendArrays(const Shape& shape, std::vector<const Shape*>* arrays) {
-  if (!shape.IsTuple()) {
-    arrays->push_back(&shape);
-    return;
-  }
-  for (const Shape& element : shape.tuple_shapes()) AppendArrays(element, arrays);
-}
-
 absl::Status CheckTensors(const std::vector<SdyShardingRule::Tensor>& tensors,
                           const std::vector<const Shape*>& shapes, const SdyShardingRule& rule,
                           absl::string_view what) {
@@ -57,8 +49,8 @@ absl::StatusOr<SdyShardingRule> ReadRule(const Instruction& instruction, const s
                                                    " factors, at most ", kMaxFactors, " are possible"));
   }
   std::vector<const Shape*> operands, results;
-  for (const Instruction* operand : instruction.operands()) AppendArrays(operand->shape(), &operands);
-  AppendArrays(instruction.shape(), &results);
+  for (const Instruction* operand : instruction.operands()) AppendLeaves(operand->shape(), &operands);
+  AppendLeaves(instruction.shape(), &results);
   RETURN_IF_ERROR(CheckTensors(rule.operands, operands, rule, "operands"));
   RETURN_IF_ERROR(CheckTensors(rule.results, results, rule, "results"));
   for (size_t t = 0; t < results.size(); ++t) {

@@ -9,7 +9,6 @@
 #define TOROID_PARTITIONER_OPS_TILE_WINDOWS_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "hlo/ir/instruction.h"
 #include "partitioner/reshard/halo_plan.h"

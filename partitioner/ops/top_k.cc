@@ -1,6 +1,5 @@
 #include "partitioner/ops/top_k.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "hlo/base/math.h"
@@ -80,8 +79,8 @@ Instruction* TakeAlongLast(SpmdBuilder& b, Instruction* x, Instruction* at) {
   const PrimitiveType type = SpmdBuilder::IndexType(x->shape().NumElements());
   const int64_t flat[] = {lines, at->shape().dim(at->shape().rank() - 1)};
   Instruction* line = b.Iota(type, flat, 0);
-  Instruction* first = b.Binary(Opcode::kMultiply, line, b.Broadcast(b.IntScalar(n, type), flat));
-  Instruction* indices = b.Binary(Opcode::kAdd, first, b.Convert(b.Reshape(at, flat), type));
+  Instruction* first = b.Multiply(line, b.Broadcast(b.IntScalar(n, type), flat));
+  Instruction* indices = b.Add(first, b.Convert(b.Reshape(at, flat), type));
   const int64_t all[] = {lines * n};
   xla::HloInstructionProto* attrs = b.NewAttrs();
   auto* numbers = attrs->mutable_gather_dimension_numbers();
@@ -124,7 +123,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionTopK(OpContext& context) {
   const std::vector<Instruction*> own = FirstOf(context, x);
   Instruction* offset = b.Broadcast(b.Offset(axes, tile, xla::S32), own[1]->shape().dims());
   Instruction* values = b.AllGather(own[0], axes, last);
-  Instruction* positions = b.AllGather(b.Binary(Opcode::kAdd, own[1], offset), axes, last);
+  Instruction* positions = b.AllGather(b.Add(own[1], offset), axes, last);
   const std::vector<Instruction*> merged = FirstOf(context, values);
   return std::vector<Instruction*>{merged[0], TakeAlongLast(b, positions, merged[1])};
 }

@@ -3,7 +3,6 @@
 #define TOROID_PARTITIONER_PREPARE_PARTITION_OPTIONS_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>

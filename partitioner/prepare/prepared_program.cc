@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "hlo/analysis/trip_count.h"
 #include "hlo/base/status.h"
 #include "hlo/devices/device_limit.h"
 #include "hlo/devices/spmd_record.h"
@@ -23,8 +22,6 @@
 #include "partitioner/prepare/single_rows_pass.h"
 #include "partitioner/prepare/unmerged_dims_pass.h"
 #include "partitioner/propagation/check_shardy.h"
-#include "partitioner/propagation/crossing_values.h"
-#include "partitioner/propagation/flow_problem.h"
 #include "partitioner/propagation/propagation.h"
 #include "partitioner/propagation/read_annotations.h"
 

@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
-#include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {

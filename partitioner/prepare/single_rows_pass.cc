@@ -1,6 +1,5 @@
 #include "partitioner/prepare/single_rows_pass.h"
 
-#include <cstdint>
 #include <vector>
 
 #include "hlo/base/status.h"

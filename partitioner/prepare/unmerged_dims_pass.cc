@@ -1,7 +1,6 @@
 #include "partitioner/prepare/unmerged_dims_pass.h"
 
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <vector>
 

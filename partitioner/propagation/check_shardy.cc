@@ -18,14 +18,6 @@ bool HasAxis(const SdyMesh& mesh, const std::string& name) {
                      [&](const SdyMesh::Axis& axis) { return axis.name == name; });
 }
 
-void AppendArrays(const Shape& shape, std::vector<const Shape*>* arrays) {
-  if (!shape.IsTuple()) {
-    arrays->push_back(&shape);
-    return;
-  }
-  for (const Shape& element : shape.tuple_shapes()) AppendArrays(element, arrays);
-}
-
 // `values`: the arrays whose shardings the attribute `key` lists.
 absl::Status CheckShardings(const Instruction& instruction, const char* key,
                             const std::vector<const Shape*>& values, const SdyMeshes& meshes) {
@@ -65,9 +57,9 @@ absl::Status CheckShardings(const Instruction& instruction, const char* key,
 
 absl::Status CheckInstruction(const Instruction& instruction, const SdyMeshes& meshes) {
   std::vector<const Shape*> operands, results, fed;
-  for (const Instruction* operand : instruction.operands()) AppendArrays(operand->shape(), &operands);
-  AppendArrays(instruction.shape(), &results);
-  if (instruction.opcode() == Opcode::kOutfeed) AppendArrays(instruction.operand(0)->shape(), &fed);
+  for (const Instruction* operand : instruction.operands()) AppendLeaves(operand->shape(), &operands);
+  AppendLeaves(instruction.shape(), &results);
+  if (instruction.opcode() == Opcode::kOutfeed) AppendLeaves(instruction.operand(0)->shape(), &fed);
   RETURN_IF_ERROR(CheckStatedRule(instruction));
   // A ShardingGroup call joins its operand to a group and states no sharding.
   if (!IsCallTo(instruction, "xla.sdy.ShardingGroup")) {

@@ -35,6 +35,13 @@ struct FlowOp {
   bool backward = true;
 };
 
+// Calls visit(tensor, factors, is_result) for each operand and then each result.
+template <typename Visit>
+void ForEachTensor(const FlowOp& op, const Visit& visit) {
+  for (size_t i = 0; i < op.operands.size(); ++i) visit(op.operands[i], op.rule->operands[i], false);
+  for (size_t i = 0; i < op.results.size(); ++i) visit(op.results[i], op.rule->results[i], true);
+}
+
 class FlowGraph {
  public:
   // Requires a module as InlineCalls leaves it: no calls, and each body, condition and branch has one caller.

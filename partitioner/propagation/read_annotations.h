@@ -3,7 +3,6 @@
 #ifndef TOROID_PARTITIONER_PROPAGATION_READ_ANNOTATIONS_H_
 #define TOROID_PARTITIONER_PROPAGATION_READ_ANNOTATIONS_H_
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "partitioner/propagation/annotations.h"
 #include "partitioner/propagation/flow_graph.h"

@@ -214,10 +214,9 @@ class Reader {
         const std::string* call = instruction.operand(0)->FrontendAttribute(kSdySharding);
         if (call != nullptr && *call == *text) return absl::OkStatus();  // A copy of the operand's attribute.
       }
-      ASSIGN_OR_RETURN(const std::vector<SdySharding> shardings, ParseSdyShardings(*text, out_.meshes));
-      for (size_t i = 0; i < shardings.size() && i < leaves.size(); ++i) {
-        ASSIGN_OR_RETURN(StatedSharding stated, FromShardy(shardings[i]));
-        RETURN_IF_ERROR(Add(leaves[i], std::move(stated)));
+      ASSIGN_OR_RETURN(std::vector<StatedSharding> stated, Stated(instruction, instruction.shape()));
+      for (size_t i = 0; i < stated.size() && i < leaves.size(); ++i) {
+        RETURN_IF_ERROR(Add(leaves[i], std::move(stated[i])));
       }
       return absl::OkStatus();
     }

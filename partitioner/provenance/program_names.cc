@@ -8,7 +8,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/io/sdy_sharding.h"
 #include "hlo/ir/parameter_name.h"

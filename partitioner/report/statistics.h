@@ -46,9 +46,6 @@ struct WholeRun {
   bool CostsNoMoreThan(const WholeRun& other) const {
     return flops <= other.flops && sent_bytes <= other.sent_bytes;
   }
-  bool CostsLessThan(const WholeRun& other) const {
-    return CostsNoMoreThan(other) && (flops < other.flops || sent_bytes < other.sent_bytes);
-  }
 };
 WholeRun WorkOfWholeRun(const Module& module);
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "partitioner/reshard/halo_exchange.h"
+#include "partitioner/spmd/permute_tiles.h"
 
 namespace toroid {
 
@@ -58,7 +59,7 @@ Instruction* Reshard(SpmdBuilder& b, Instruction* x, absl::Span<const int64_t> d
         break;
       }
       case MoveKind::kPermute:
-        x = b.PermuteTiles(x, state, move.result);
+        x = PermuteTiles(b, x, state, move.result);
         break;
     }
     state = move.result;

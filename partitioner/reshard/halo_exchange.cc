@@ -37,9 +37,8 @@ Instruction* Start(SpmdBuilder& b, const AxisList& axes, const TileWindows& wind
     return b.AffineOffset(axes, windows.scale / d, FloorOfRatio(windows.shift, d), type);
   const int64_t periods = Periods(windows, d);
   Instruction* start =
-      b.Binary(Opcode::kDivide, b.AffineOffset(axes, windows.scale, windows.shift + periods * d, type),
-               b.IntScalar(d, type));
-  return periods == 0 ? start : b.Binary(Opcode::kSubtract, start, b.IntScalar(periods, type));
+      b.Divide(b.AffineOffset(axes, windows.scale, windows.shift + periods * d, type), b.IntScalar(d, type));
+  return periods == 0 ? start : b.Subtract(start, b.IntScalar(periods, type));
 }
 
 // Writes one step of a plan: from an array cut over `from`, the windows of the tiles along `to`.
@@ -61,8 +60,7 @@ class Exchange {
       if (step_.lanes[lane].hops.empty()) continue;
       Instruction* window = Window(x, lane, phase);
       if (result != nullptr) {
-        Instruction* rank =
-            b_.Binary(Opcode::kDivide, phase, b_.IntScalar(step_.windows.scale * step_.share, type_));
+        Instruction* rank = b_.Divide(phase, b_.IntScalar(step_.windows.scale * step_.share, type_));
         Instruction* mine = b_.Compare(rank, b_.IntScalar(static_cast<int64_t>(lane), type_), "EQ");
         window = b_.Select(b_.Broadcast(mine, window->shape().dims()), window, result);
       }
@@ -114,13 +112,12 @@ class Exchange {
   Instruction* WindowOfLargePiece(Instruction* piece, Instruction* start, int64_t before, int64_t behind) {
     const int64_t length = step_.windows.length;
     if (before == 0 && behind == 0) return b_.DynamicSliceAlong(piece, dim_, start, length);
-    Instruction* inside = b_.Binary(Opcode::kMaximum, start, b_.IntScalar(0, type_));
-    inside = b_.Binary(Opcode::kMinimum, inside, b_.IntScalar(piece->shape().dim(dim_) - length, type_));
+    Instruction* inside = b_.Maximum(start, b_.IntScalar(0, type_));
+    inside = b_.Minimum(inside, b_.IntScalar(piece->shape().dim(dim_) - length, type_));
     Instruction* window =
         b_.PadAlong(b_.DynamicSliceAlong(piece, dim_, inside, length), dim_, before, behind);
-    Instruction* shift = b_.Binary(Opcode::kSubtract, start, inside);
-    return b_.DynamicSliceAlong(window, dim_, b_.Binary(Opcode::kAdd, shift, b_.IntScalar(before, type_)),
-                                length);
+    Instruction* shift = b_.Subtract(start, inside);
+    return b_.DynamicSliceAlong(window, dim_, b_.Add(shift, b_.IntScalar(before, type_)), length);
   }
 
   // The first row of the window, counted from row `first` of the origin tile.
@@ -128,16 +125,14 @@ class Exchange {
     const TileWindows& windows = step_.windows;
     Instruction* offset;
     if (step_.by_rank) {
-      offset = windows.divisor == 1 ? phase
-                                    : b_.Binary(Opcode::kDivide, phase, b_.IntScalar(windows.divisor, type_));
+      offset = windows.divisor == 1 ? phase : b_.Divide(phase, b_.IntScalar(windows.divisor, type_));
     } else if (windows.scale % windows.divisor == 0 && step_.share == 1) {
       return b_.AffineOffset(to_, windows.scale / windows.divisor - step_.tile,
                              FloorOfRatio(windows.shift, windows.divisor) - first, type_);
     } else {
-      offset =
-          b_.Binary(Opcode::kSubtract, Start(b_, to_, windows, type_), b_.Offset(from_, step_.tile, type_));
+      offset = b_.Subtract(Start(b_, to_, windows, type_), b_.Offset(from_, step_.tile, type_));
     }
-    return first == 0 ? offset : b_.Binary(Opcode::kSubtract, offset, b_.IntScalar(first, type_));
+    return first == 0 ? offset : b_.Subtract(offset, b_.IntScalar(first, type_));
   }
 
   CollectiveKey Key(size_t lane, size_t hop) const {
@@ -195,9 +190,7 @@ Instruction* FetchMaskedWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t 
   if (!before && !behind) return window;
   const PrimitiveType type = RowType(tiles, n, tile, windows);
   Instruction* start = Start(b, axes, windows, type);
-  const auto from_start = [&](int64_t row) {
-    return b.Binary(Opcode::kSubtract, b.IntScalar(row, type), start);
-  };
+  const auto from_start = [&](int64_t row) { return b.Subtract(b.IntScalar(row, type), start); };
   const auto dims = window->shape().dims();
   Instruction* mask =
       b.InRange(dims, dim, before ? from_start(windows.first) : nullptr, behind ? from_start(n) : nullptr);

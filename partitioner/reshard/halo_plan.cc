@@ -277,12 +277,9 @@ HaloPlan PlanHalo(const Mesh& mesh, const CostModel& model, const HaloProblem& p
     if (!steps) continue;
     HaloPlan plan;
     plan.gathered = gathered;
-    plan.sent_rows = problem.tile * (group - 1);
-    for (const HaloStep& part : *steps) {
-      const Totals totals = Sum(part);
-      plan.sent_rows += totals.rows;
-      plan.permutes += totals.permutes;
-    }
+    const Totals totals = Sum(*steps);
+    plan.sent_rows = problem.tile * (group - 1) + totals.rows;
+    plan.permutes = totals.permutes;
     plan.steps = *std::move(steps);
     const double cost = price.Of(plan.sent_rows, plan.permutes);
     if (cost < best_cost) {

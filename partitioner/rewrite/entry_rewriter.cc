@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "partitioner/spmd/permute_tiles.h"
+
 namespace toroid {
 namespace {
 
@@ -13,11 +15,6 @@ Shape InEntryLayout(const Shape& shape, const xla::ShapeProto* stated) {
   if (stated == nullptr) return shape;
   const absl::StatusOr<Shape> layout = Shape::FromProto(*stated);
   return layout.ok() && layout->Compatible(shape) ? WithLayoutOf(shape.WithRowMajorLayout(), *layout) : shape;
-}
-
-void AppendLeafShapes(const Shape& shape, std::vector<const Shape*>* leaves) {
-  if (!shape.IsTuple()) leaves->push_back(&shape);
-  for (const Shape& element : shape.tuple_shapes()) AppendLeafShapes(element, leaves);
 }
 
 // The device order of the tensor's annotation if it is not the mesh's; null otherwise.
@@ -60,7 +57,7 @@ void EntryRewriter::RewriteParameters(SpmdBuilder& b, const Computation& entry) 
       if (state_.graph.shape(t).IsArray()) leaf = b.ToRowMajor(leaf);
       if (const DeviceOrder* order = ForeignOrder(state_.annotations, t)) {
         b.SetProvenance(parameter, "device order");
-        leaf = b.FromDeviceOrder(leaf, *order, sharding);
+        leaf = FromDeviceOrder(b, leaf, *order, sharding);
       }
       state_.values.AddMade(b, t, sharding, leaf);
     }
@@ -73,7 +70,7 @@ void EntryRewriter::RewriteResults(SpmdBuilder& b, const Computation& entry) {
   const xla::ProgramShapeProto& program = state_.module.proto().host_program_shape();
   const Shape result = InEntryLayout(root.shape(), program.has_result() ? &program.result() : nullptr);
   std::vector<const Shape*> shapes;
-  AppendLeafShapes(result, &shapes);
+  AppendLeaves(result, &shapes);
   std::vector<Instruction*> locals;
   for (size_t i = 0; i < leaves.size(); ++i) {
     const int output = state_.graph.outputs()[i];
@@ -83,7 +80,7 @@ void EntryRewriter::RewriteResults(SpmdBuilder& b, const Computation& entry) {
     Instruction* local = state_.values.Get(b, leaves[i], wanted, root, name);
     if (const DeviceOrder* order = ForeignOrder(state_.annotations, output)) {
       b.SetProvenance(&root, "device order", name);
-      local = b.ToDeviceOrder(local, *order, wanted);
+      local = ToDeviceOrder(b, local, *order, wanted);
     }
     b.SetProvenance(&root);
     // The caller expects results in the layouts that the entry states.

@@ -6,8 +6,6 @@
 #ifndef TOROID_PARTITIONER_REWRITE_ENTRY_REWRITER_H_
 #define TOROID_PARTITIONER_REWRITE_ENTRY_REWRITER_H_
 
-#include <vector>
-
 #include "partitioner/rewrite/rewrite_state.h"
 
 namespace toroid {

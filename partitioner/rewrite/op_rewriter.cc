@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/status.h"
+#include "hlo/ir/edit.h"
 #include "partitioner/ops/emit_custom_call.h"
 #include "partitioner/ops/op_families.h"
 #include "partitioner/propagation/free_values.h"
@@ -174,10 +175,7 @@ std::vector<Instruction*> OpRewriter::CloneReplicated(SpmdBuilder& b, const Inst
     return EmitCustomCall(b, instruction, operands, instruction.shape(), state_.copy_computation());
   }
   Instruction* clone = b.Clone(instruction, instruction.shape(), operands);
-  std::vector<Computation*> called;
-  for (const Computation* computation : instruction.called())
-    called.push_back(state_.copies.CopyOf(computation));
-  clone->set_called(called);
+  ReplaceCalled(clone, state_.copy_computation());
   return b.Flatten(clone);
 }
 

@@ -3,7 +3,6 @@
 #define TOROID_PARTITIONER_REWRITE_REWRITE_STATE_H_
 
 #include <functional>
-#include <memory>
 
 #include "partitioner/plan/plan.h"
 #include "partitioner/prepare/prepared_program.h"

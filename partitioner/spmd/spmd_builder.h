@@ -146,14 +146,6 @@ class SpmdBuilder : public InstructionBuilder {
   // Records that `tile` equals the tile that `cut` describes.
   void NoteCut(Instruction* tile, const SpmdModule::Cut& cut) { shared_->cuts[tile] = cut; }
 
-  // Moves tiles between two shardings of equal tile counts per dimension.
-  Instruction* PermuteTiles(Instruction* x, const Sharding& from, const Sharding& to);
-
-  // Permutes tiles between the mesh's device order and another one: `order` lists the devices that hold the
-  // tiles of `sharding`, row-major, replicas last.
-  Instruction* FromDeviceOrder(Instruction* x, const DeviceOrder& order, const Sharding& sharding);
-  Instruction* ToDeviceOrder(Instruction* x, const DeviceOrder& order, const Sharding& sharding);
-
   // The local dimensions of an array.
   Dims ShardDims(absl::Span<const int64_t> dims, const Sharding& sharding) const {
     return mesh().ShardDims(dims, sharding);

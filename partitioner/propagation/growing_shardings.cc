@@ -1,0 +1,102 @@
+#include "partitioner/propagation/growing_shardings.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "partitioner/propagation/free_values.h"
+
+namespace toroid {
+
+GrowingShardings::GrowingShardings(const FlowGraph& graph, const Annotations& annotations,
+                                   const std::vector<bool>& even)
+    : graph_(graph), mesh_(annotations.mesh), tensors_(graph.num_tensors()) {
+  for (int t = 0; t < graph.num_tensors(); ++t) {
+    GrowingSharding& tensor = tensors_[t];
+    tensor.sharding = Sharding::Replicated(graph.shape(t).rank());
+    tensor.blocked = t < static_cast<int>(annotations.manual.size()) ? annotations.manual[t] : 0;
+    tensor.even = !even.empty() && even[t];
+    if (!annotations.tensor[t]) continue;
+    const Annotation& annotation = *annotations.tensor[t];
+    tensor.closed = annotation.closed;
+    tensor.blocked |= annotation.replicated;
+    for (size_t d = 0; d < annotation.sharding.dims.size(); ++d) {
+      const AxisList& axes = annotation.sharding.dims[d];
+      const int priority = annotation.priorities.empty() ? 0 : annotation.priorities[d];
+      if (priority == 0) {
+        tensor.sharding.dims[d] = axes;
+      } else {
+        later_.push_back({priority, t, static_cast<int>(d), axes});
+      }
+    }
+  }
+  std::stable_sort(later_.begin(), later_.end(),
+                   [](const Later& a, const Later& b) { return a.priority < b.priority; });
+  FindFree();
+}
+
+void GrowingShardings::FindFree() {
+  for (const FlowOp& op : graph_.ops()) {
+    if (op.instruction == nullptr || op.results.size() != 1) continue;
+    GrowingSharding& result = tensors_[op.results[0]];
+    if (result.closed != 0) continue;
+    result.free = IsMadeAnywhere(
+        graph_, op, [&](int t) { return tensors_[t].free; },
+        [&](int t) { return graph_.shape(t).rank() == 0; });
+  }
+}
+
+bool GrowingShardings::Extend(int t, int dim, const AxisList& axes, bool given) {
+  GrowingSharding& tensor = tensors_[t];
+  AxisList& own = tensor.sharding.dims[dim];
+  if (axes.size() <= own.size() || !own.IsPrefixOf(axes)) return false;
+  if (!given && tensor.closed >> dim & 1) return false;
+  const int64_t size = graph_.shape(t).dim(dim);
+  const AxisSet used = tensor.blocked | tensor.sharding.DimAxes();
+  AxisList extended = own;
+  int64_t tiles = mesh_.Product(own);
+  for (int i = own.size(); i < axes.size(); ++i) {
+    tiles *= mesh_.size(axes[i]);
+    if ((used >> axes[i] & 1) || (!given && tiles > size)) break;
+    extended.push_back(axes[i]);
+  }
+  // A shorter list of axes that divides evenly would give tiles that do not nest with the neighbours', so
+  // the dimension stays as it is.
+  if (tensor.even && !given && size % mesh_.Product(extended) != 0) return false;
+  if (extended.size() == own.size()) return false;
+  own = extended;
+  return true;
+}
+
+std::optional<std::vector<int>> GrowingShardings::ExtendNextPriority() {
+  if (next_ == later_.size()) return std::nullopt;
+  std::vector<int> grown;
+  for (const int priority = later_[next_].priority;
+       next_ < later_.size() && later_[next_].priority == priority; ++next_) {
+    const Later& later = later_[next_];
+    if (Extend(later.tensor, later.dim, later.axes, /*given=*/true)) grown.push_back(later.tensor);
+  }
+  return grown;
+}
+
+void GrowingShardings::Align(const FlowOp& group) {
+  std::vector<int> members(group.operands.begin(), group.operands.end());
+  members.push_back(group.results[0]);
+  const auto first = std::find_if(members.begin(), members.end(), [&](int t) {
+    return tensors_[t].closed != 0 && tensors_[t].sharding.DimAxes() != 0;
+  });
+  const Sharding model = tensors_[first == members.end() ? members[0] : *first].sharding;
+  for (const int t : members) {
+    if (tensors_[t].closed == 0 && (model.DimAxes() & tensors_[t].blocked) == 0) {
+      tensors_[t].sharding.dims = model.dims;
+    }
+  }
+}
+
+std::vector<Sharding> GrowingShardings::Take() && {
+  std::vector<Sharding> shardings;
+  shardings.reserve(tensors_.size());
+  for (GrowingSharding& tensor : tensors_) shardings.push_back(std::move(tensor.sharding));
+  return shardings;
+}
+
+}  // namespace toroid
