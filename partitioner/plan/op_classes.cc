@@ -63,13 +63,15 @@ bool IsLookedInto(const Instruction& op, int k) {
 }
 
 std::string KeyOf(const PreparedProgram& program, const FlowOp& op) {
-  const Instruction& instruction = *op.instruction;
   Key key;
-  key.Add(instruction.opcode()).Add(HashOfAttributes(instruction)).Add(*op.rule);
+  key.Add(op.instruction != nullptr).Add(*op.rule);
   const auto add_tensor = [&](int t) { key.Add(program.graph->shape(t)).Add(program.annotations.manual[t]); };
   key.Add(op.operands.size());
   for (const int t : op.operands) add_tensor(t);
   for (const int t : op.results) add_tensor(t);
+  if (op.instruction == nullptr) return key.Take();
+  const Instruction& instruction = *op.instruction;
+  key.Add(instruction.opcode()).Add(HashOfAttributes(instruction));
   for (int k = 0; k < instruction.num_operands(); ++k) {
     key.Add(IsLookedInto(instruction, k));
     if (!IsLookedInto(instruction, k)) continue;
@@ -79,7 +81,9 @@ std::string KeyOf(const PreparedProgram& program, const FlowOp& op) {
 }
 
 // Whether the attributes that enter a key only as hashes are the same, too.
-bool HaveSameAttributes(const Instruction& a, const Instruction& b) {
+bool HaveSameAttributes(const FlowOp& first, const FlowOp& second) {
+  if (first.instruction == nullptr) return true;
+  const Instruction &a = *first.instruction, &b = *second.instruction;
   if (!HaveEqualAttributes(a, b)) return false;
   for (int k = 0; k < a.num_operands(); ++k) {
     if (IsLookedInto(a, k) && !HaveEqualAttributes(*a.operand(k), *b.operand(k))) return false;
@@ -92,23 +96,22 @@ bool HaveSameAttributes(const Instruction& a, const Instruction& b) {
 std::vector<int> OpClasses(const PreparedProgram& program) {
   std::vector<int> classes;
   int count = 0;
-  absl::flat_hash_map<std::string, std::vector<std::pair<const Instruction*, int>>> known;
+  absl::flat_hash_map<std::string, std::vector<std::pair<const FlowOp*, int>>> known;
   for (const FlowOp& op : program.graph->ops()) {
     classes.push_back(-1);
-    if (op.instruction == nullptr) continue;
     if (op.rule == nullptr) {
       classes.back() = count++;
       continue;
     }
     auto& alike = known[KeyOf(program, op)];
     for (const auto& [first, number] : alike) {
-      if (!HaveSameAttributes(*first, *op.instruction)) continue;
+      if (!HaveSameAttributes(*first, op)) continue;
       classes.back() = number;
       break;
     }
     if (classes.back() >= 0) continue;
     classes.back() = count++;
-    alike.emplace_back(op.instruction, classes.back());
+    alike.emplace_back(&op, classes.back());
   }
   return classes;
 }

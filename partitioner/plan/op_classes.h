@@ -12,7 +12,7 @@
 namespace toroid {
 
 // By op of the flow graph: its class. Two ops are of one class if their opcodes, sharding rules, attributes, shapes and manual
-// axes are the same, and so are the constants that they take and the slices that they read through. An edge has none: -1.
+// axes are the same, and so are the constants that they take and the slices that they read through.
 std::vector<int> OpClasses(const PreparedProgram& program);
 
 // By tensor of the flow graph: a number that tensors of the same dimensions and width of elements share.

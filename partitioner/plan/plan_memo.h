@@ -26,10 +26,12 @@ struct NumberedChoice {
 
 // What an op is decided by.
 struct DecisionKey {
-  const AssignmentPolicy* policy = nullptr;
+  const AssignmentPolicy* policy =
+      nullptr;  // Null: the cheapest assignment, where each tensor has one sharding or none.
   int op_class = -1;
   // Of each operand the number of its set of shardings, -1 if it is free; of each result that of the planned one; then the
-  // partial operands that are passed on, with their axes and reducer.
+  // partial operands that are passed on, with their axes and reducer. Without a policy: of each tensor the number of its
+  // sharding, or -1.
   absl::InlinedVector<int64_t, 8> tensors;
 
   bool operator==(const DecisionKey& o) const {

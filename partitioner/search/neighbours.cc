@@ -113,7 +113,7 @@ class NeighbourSearcher {
       plan.early.insert_or_assign(trial.tensor, trial.sharding);
       for (const FlowOp* user : users_[trial.tensor]) {
         if (user->instruction == nullptr) continue;
-        const Assignment assignment = Assign(*user, {{trial.tensor, trial.sharding}});
+        const Assignment& assignment = Assign(*user, {{trial.tensor, trial.sharding}});
         for (size_t i = 0; i < user->results.size(); ++i) {
           if (!MayPin(user->results[i])) continue;
           pin(user->results[i], Under(*user, user->rule->results[i], assignment));
@@ -160,15 +160,23 @@ class NeighbourSearcher {
 
   // The cheapest assignment of an op if the tensors in `places` have these shardings and its other tensors
   // are free.
-  Assignment Assign(const FlowOp& op, const Places& places) {
-    const AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool) {
-      TensorState state;
+  const Assignment& Assign(const FlowOp& op, const Places& places) {
+    DecisionKey key;
+    key.op_class = problem_.memo->ClassOf(op);
+    for (const int t : TensorsOf(op)) {
       const auto place = places.find(t);
-      if (place != places.end()) state.places.push_back(place->second);
-      state.reserved = program_.annotations.manual[t];
-      return state;
+      key.tensors.push_back(place == places.end() ? -1 : problem_.memo->versions().Number(place->second));
+    }
+    return problem_.memo->Decision(std::move(key), [&] {
+      const AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool) {
+        TensorState state;
+        const auto place = places.find(t);
+        if (place != places.end()) state.places.push_back(place->second);
+        state.reserved = program_.annotations.manual[t];
+        return state;
+      });
+      return ChooseAssignment(problem, program_.pricing());
     });
-    return ChooseAssignment(problem, program_.pricing());
   }
 
   // The plan's shardings of `tensors`, without tensor `but`.
@@ -280,7 +288,7 @@ class NeighbourSearcher {
       if (users_[t].size() > 1) trials->push_back({kBeforeUsers, t, wanted});
       const FlowOp* op = producer_[t];
       if (op == nullptr || op->results.size() != 1) return;
-      const Assignment assignment = Assign(*op, {{t, wanted}});
+      const Assignment& assignment = Assign(*op, {{t, wanted}});
       int largest = -1;
       for (size_t i = 0; i < op->operands.size(); ++i) {
         if (!graph_.shape(op->operands[i]).IsArray()) continue;
