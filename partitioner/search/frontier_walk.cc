@@ -13,6 +13,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr size_t kMostPaths = 4;
 // A path must win back what it costs in the part and in this many steps that the part reaches.
 constexpr size_t kMostReached = 256;
+// Users of a value that are looked ahead at.
+constexpr size_t kMostUses = 32;
 
 bool IsBeaten(const Path& path, const Paths& known) {
   return std::any_of(known.begin(), known.end(),
@@ -202,22 +204,21 @@ Difference FrontierWalk::DifferenceAfter(int i, const Difference& before,
   return difference;
 }
 
-// The extra cost, over the present program, of the users of tensor `t` after step `i` if it then has the versions of `set`.
+// The extra cost, over the present program, of the next users of tensor `t` after step `i` if it then has the versions of `set`.
 // Each user is estimated alone.
 double FrontierWalk::ExtraCost(int i, int t, int set) {
   const std::vector<int>& users = steps_.users(t);
-  std::vector<double>& extra = extra_[{t, set}];
-  if (extra.empty()) {
-    extra.resize(users.size() + 1, 0.0);
-    for (size_t k = users.size(); k-- > 0 && users[k] > i;) {
-      const int user = users[k], usual = SetIn(program_.before(user), t, set);
-      const bool anew = IsOfPart(user);
-      extra[k] = extra[k + 1];
-      if (usual == set) continue;
-      extra[k] += later_uses_.CheapestUse(user, t, set, anew) - later_uses_.CheapestUse(user, t, usual, anew);
-    }
+  const size_t first = std::upper_bound(users.begin(), users.end(), i) - users.begin();
+  const auto [known, is_new] = extra_.try_emplace({t, set, first}, 0);
+  if (!is_new) return known->second;
+  double extra = 0;
+  for (size_t k = first; k < users.size() && k < first + kMostUses; ++k) {
+    const int user = users[k], usual = SetIn(program_.before(user), t, set);
+    if (usual == set) continue;
+    const bool anew = IsOfPart(user);
+    extra += later_uses_.CheapestUse(user, t, set, anew) - later_uses_.CheapestUse(user, t, usual, anew);
   }
-  return extra[std::upper_bound(users.begin(), users.end(), i) - users.begin()];
+  return known->second = extra;
 }
 
 // Keeps the states with the lowest cost so far plus the extra cost of the later uses of their values.

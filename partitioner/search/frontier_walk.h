@@ -4,6 +4,7 @@
 #define TOROID_PARTITIONER_SEARCH_FRONTIER_WALK_H_
 
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "partitioner/search/frontier_states.h"
@@ -59,8 +60,7 @@ class FrontierWalk {
   const std::vector<int> part_;
   const size_t most_states_;
   LaterUses& later_uses_;
-  // By tensor and set: for each user, in order, the extra cost of it and all later users.
-  absl::flat_hash_map<std::pair<int, int>, std::vector<double>> extra_;
+  absl::flat_hash_map<std::tuple<int, int, size_t>, double> extra_;  // By tensor, set and next user.
   std::set<int> agenda_;  // Steps to visit: those of the part, and those whose tensors differ in some state.
   std::vector<Bound> bounds_;  // In the order of steps; the last one is that of no step.
   Bound after_;                // Of the steps after the one that is visited.
