@@ -65,7 +65,8 @@ void ShardedValues::Forget(int tensor) { values_[tensor] = Value(); }
 
 bool ShardedValues::IsPartial(int tensor) const {
   const auto& versions = values_[tensor].versions;
-  return !versions.empty() && absl::c_all_of(versions, [](const Version& v) { return v.sharding.partial != 0; });
+  return !versions.empty() &&
+         absl::c_all_of(versions, [](const Version& v) { return v.sharding.partial != 0; });
 }
 
 Instruction* ShardedValues::Rematerialize(SpmdBuilder& b, int tensor, const Sharding& wanted,
