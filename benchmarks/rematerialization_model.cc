@@ -53,7 +53,9 @@ absl::StatusOr<RepeatedWork> SimulatedStep(int64_t layers) {
   TrainingOptions options;
   options.adafactor.replicated_slots = true;
   ASSIGN_OR_RETURN(const TrainingStep training, BuildTrainingStep(config, options));
-  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*training.module, PartitionOptions()));
+  PartitionOptions partition_options;
+  partition_options.strategies = NoSearch();  // As XLA partitions: op by op.
+  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*training.module, partition_options));
   return Simulated(*partitioned.module, "tpu-v3-2048");
 }
 

@@ -137,7 +137,9 @@ absl::StatusOr<SimulatedTraining> SimulateWith(const TrainingProgram& program, R
   options.memory_fit = FitOnMachine(simulation_options.machine, *costs);
   const Stopwatch watch;
   ASSIGN_OR_RETURN(const TrainingStep training, BuildTrainingStep(config, options));
-  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*training.module, PartitionOptions()));
+  PartitionOptions partition_options;
+  partition_options.strategies = NoSearch();  // As GShard partitions: op by op.
+  ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*training.module, partition_options));
   result.state_bytes = StateBytes(*partitioned.module, training.state.size());
   if (program.by_compiler_alone) {
     CoreSpec& core = *simulation_options.machine.family.mutable_core();

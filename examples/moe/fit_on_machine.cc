@@ -36,7 +36,9 @@ MemoryFit FitOnMachine(const Machine& machine, const CostModel& model) {
   CoreSpec roomy = core;
   roomy.set_program_memory_share(0);  // No rematerialization.
   fit.peak_bytes = [core, roomy, limit = fit.limit_bytes](const Module& step) -> absl::StatusOr<int64_t> {
-    ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(step, PartitionOptions()));
+    PartitionOptions options;
+    options.strategies = NoSearch();  // Of many programs, each is partitioned once.
+    ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(step, options));
     ASSIGN_OR_RETURN(const int64_t peak, Needed(*partitioned.module, roomy));
     const double over = static_cast<double>(peak) / static_cast<double>(limit);
     return over > 1 && over <= kLeftToCompiler ? Needed(*partitioned.module, core) : peak;

@@ -111,8 +111,11 @@ TEST(GatherDispatchTest, TheTrainingStepIsThatOfMasks) {
   }
 }
 
+// Op by op: a search cuts the updates of some weights, not the same ones in both programs.
 std::map<std::string, int64_t> Collectives(const Module& module) {
-  const absl::StatusOr<Partitioned> partitioned = PartitionModule(module, PartitionOptions());
+  PartitionOptions options;
+  options.strategies = NoSearch();
+  const absl::StatusOr<Partitioned> partitioned = PartitionModule(module, options);
   std::map<std::string, int64_t> counts;
   if (!partitioned.ok()) return {{std::string(partitioned.status().message()), 0}};
   for (const CollectiveRecord& record : ListCollectives(*partitioned->module)) ++counts[record.opcode];
@@ -129,6 +132,20 @@ TEST(GatherDispatchTest, CollectivesAreThoseOfMasks) {
   }
   EXPECT_EQ(counts[1], counts[0]);
   EXPECT_EQ(counts[1]["all-to-all"], 4 * config.moe_layers());
+}
+
+// The gradients of weights that all devices hold are scattered, each device updates a part, and the parts are gathered.
+TEST(GatherDispatchTest, ASearchCutsTheUpdatesOfWeights) {
+  ASSERT_OK_AND_ASSIGN(const TrainingStep training,
+                       BuildTrainingStep(PaperConfig(128, 12), TrainingOptions()));
+  double sent[2] = {};
+  for (const bool searches : {false, true}) {
+    PartitionOptions options;
+    if (!searches) options.strategies = NoSearch();
+    ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*training.module, options));
+    sent[searches] = WorkOfWholeRun(*partitioned.module).sent_bytes;
+  }
+  EXPECT_LT(sent[1], 0.9 * sent[0]);
 }
 
 TEST(GatherDispatchTest, BadInputIsOneLine) {
