@@ -52,8 +52,8 @@ Price PriceOf(const Partitioned& partitioned) {
 
 // Peak memory may grow over that of the first plan by 5 % and 128 KiB.
 constexpr double kMaxPeakGrowth = 1.05;
-// At most this many candidates are written to be compared with the first plan.
-constexpr size_t kMostWritten = 3;
+// The best candidates are written, one after the other, until one is better than the first plan; at most kMostWritten in all.
+constexpr size_t kBestFew = 3, kMostWritten = 6;
 
 // Whether program `a` is to be taken in place of `b`.
 absl::StatusOr<bool> IsBetter(const Partitioned& a, const Partitioned& b, const Comparison& by,
@@ -74,15 +74,23 @@ absl::StatusOr<std::pair<Candidate, Partitioned>> EmitBest(const Candidate& firs
   const int64_t peak = ComputePeakMemory(*by_first.module).bytes;
   const int64_t most_peak = static_cast<int64_t>(kMaxPeakGrowth * static_cast<double>(peak) + kIgnoredBytes);
   std::pair<Candidate, Partitioned> best(first, std::move(by_first));
-  for (size_t i = 0; i < candidates.size() && i < kMostWritten; ++i) {
+  // If the best few need too much memory, another one is looked for by halving: of candidates that were made one from the other
+  // the later ones need more. Predictions of a machine may not agree with the order of candidates: there the best few are compared.
+  size_t next = 0, end = candidates.size();
+  for (size_t n = 0; n < (options.step_seconds ? kBestFew : kMostWritten) && next < end; ++n) {
+    const size_t i = n < kBestFew ? next : next + (end - next) / 2;
     ASSIGN_OR_RETURN(Partitioned written,
                      EmitPlan(*candidates[i].program, candidates[i].plan->plan, options));
-    if (ComputePeakMemory(*written.module).bytes > most_peak) continue;
-    ASSIGN_OR_RETURN(const bool is_better, IsBetter(written, best.second, by, options));
-    if (!is_better) continue;
-    best = {candidates[i], std::move(written)};
-    // Prices order the candidates; predictions may not agree with them.
-    if (!options.step_seconds) break;
+    bool is_better = ComputePeakMemory(*written.module).bytes <= most_peak;
+    if (is_better) {
+      ASSIGN_OR_RETURN(is_better, IsBetter(written, best.second, by, options));
+    }
+    if (is_better) best = {candidates[i], std::move(written)};
+    if (is_better && !options.step_seconds) {
+      end = i;
+    } else {
+      next = i + 1;
+    }
   }
   return best;
 }
