@@ -44,7 +44,10 @@ class Walk {
       if (!MakeEarlyVersions(graph_.Leaves(*parameter))) return std::nullopt;
     }
     for (int i = 0; i < steps_.size(); ++i) {
-      if (!Take(i) || !MakeEarlyVersions(steps_.step(i).op->results)) return std::nullopt;
+      if (!Take(i)) return std::nullopt;
+      // Results of loops and branches have no early versions: the rewriter makes them behind an op.
+      const FlowOp& op = *steps_.step(i).op;
+      if (op.instruction != nullptr && !MakeEarlyVersions(op.results)) return std::nullopt;
     }
     PricedPlan priced;
     priced.plan = std::move(plan_);

@@ -81,5 +81,29 @@ ENTRY main {
   EXPECT_TRUE(searched.run.CostsNoMoreThan(greedy.run));
 }
 
+// A search may want the result of a loop whole before its users. It is made so by a user that needs it, or not at all: the plan
+// then says how the broadcast is computed.
+TEST(NeighbourSearchTest, TheResultOfALoopIsNotCopiedBeforeItsUsers) {
+  const std::string text = R"(
+step {
+  x = s32[8,6] parameter(0)
+  c = s32[8,6] parameter(1)
+  n = s32[8,6] negate(c)
+  s = s32[8,6] maximum(x, n)
+  ROOT t = (s32[8,6], s32[8,6]) tuple(s, s)
+}
+
+ENTRY main {
+  p0 = s32[8,1,6] parameter(0), sharding={devices=[1,2,2,3]<=[6,2]T(1,0) last_tile_dim_replicate}
+  p1 = s32[8,6] parameter(1), sharding={devices=[3,4]<=[2,6]T(1,0)}
+  all = (s32[8,1,6], s32[8,6]) scan(p0, p1), dimensions={1}, num_carries=1, to_apply=step
+  r = s32[8,1,6] get-tuple-element(all), index=0
+  ROOT wide = s32[8,1,6,3] broadcast(r), dimensions={0,1,2}, sharding={replicated}
+})";
+  ExpectEquivalent(text, {}, {12});
+  const Work greedy = WorkOf(text, 12, false), searched = WorkOf(text, 12, true);
+  EXPECT_TRUE(searched.run.CostsNoMoreThan(greedy.run));
+}
+
 }  // namespace
 }  // namespace toroid
