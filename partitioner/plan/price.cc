@@ -18,9 +18,9 @@ bool CostsLess(const Price& a, const Price& b) {
 }  // namespace
 
 double SecondsOf(const Price& price, const CostModel& cost) {
-  // The time of a plan has that of contractions in it if the model prices them op by op.
+  // `time` has contractions in it if the model prices them op by op.
   const double counted = cost.ContractionTime(price.flops).value_or(0);
-  const double time = std::max(price.time, price.sent_bytes) - counted + cost.MatrixTime(price.flops) +
+  const double time = price.time - counted + cost.MatrixTime(price.flops) +
                       cost.MemoryTime(2 * price.written_bytes) + price.collectives * cost.StartTime();
   return time * cost.SecondsPerLinkByte();
 }

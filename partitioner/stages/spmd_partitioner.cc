@@ -39,9 +39,10 @@ ProgramNames NamesOf(const PreparedProgram& program) {
   return ProgramNames(*program.flat, *program.graph, program.annotations, program.relabeled);
 }
 
-Price PriceOf(const Partitioned& partitioned) {
+Price PriceOf(const Partitioned& partitioned, const CostModel& cost) {
   const WholeRun run = WorkOfWholeRun(*partitioned.module);
   Price price;
+  price.time = run.sent_bytes + cost.ContractionTime(run.flops).value_or(0);
   price.sent_bytes = run.sent_bytes;
   price.flops = run.flops;
   price.written_bytes = run.made_bytes;
@@ -58,7 +59,7 @@ constexpr size_t kBestFew = 3, kMostWritten = 6;
 // Whether program `a` is to be taken in place of `b`.
 absl::StatusOr<bool> IsBetter(const Partitioned& a, const Partitioned& b, const Comparison& by,
                               const PartitionOptions& options) {
-  if (!options.step_seconds) return Better(PriceOf(a), PriceOf(b), by);
+  if (!options.step_seconds) return Better(PriceOf(a, *by.cost), PriceOf(b, *by.cost), by);
   ASSIGN_OR_RETURN(const double seconds_of_a, options.step_seconds(*a.module));
   ASSIGN_OR_RETURN(const double seconds_of_b, options.step_seconds(*b.module));
   return seconds_of_a < seconds_of_b;

@@ -5,6 +5,7 @@
 #include "benchmarks/strategy_tables.h"
 #include "gmock/gmock.h"
 #include "tests/partitioner/equivalence.h"
+#include "tests/partitioner/search/proposals.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
@@ -12,15 +13,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
-
-// p is cut by rows, the results of its users by columns: decided alone, each of them moves its own part.
-constexpr char kThreeUsers[] = R"(ENTRY main {
-  p = f32[10,64] parameter(0), sharding={devices=[$n,1]<=[$n]}
-  a = f32[10,64] negate(p)
-  b = f32[64,10] transpose(p), dimensions={1,0}
-  c = f32[10,64] abs(p)
-  ROOT r = (f32[10,64], f32[64,10], f32[10,64]) tuple(a, b, c), sharding={{devices=[1,$n]<=[$n]}, {devices=[$n,1]<=[$n]}, {devices=[1,$n]<=[$n]}}
-})";
 
 TEST(StrategyRunsTest, EachStrategyRunsAloneAndIsLeftOut) {
   ASSERT_OK_AND_ASSIGN(const StrategyRuns runs, RunStrategies("three", *ProgramFor(kThreeUsers, 4)));

@@ -9,7 +9,7 @@ namespace {
 
 Price Of(double sent, double flops, double collectives = 1, double written = 0, double replicated = 0) {
   Price price;
-  price.sent_bytes = sent;
+  price.time = price.sent_bytes = sent;
   price.flops = flops;
   price.collectives = collectives;
   price.written_bytes = written;
@@ -79,6 +79,23 @@ TEST(PriceTest, InSecondsBytesAndFlopsHaveAPrice) {
   EXPECT_FALSE(Better(Of(1e6, 1e9), Of(2.1e6, 0), by));
   EXPECT_TRUE(Improves(Of(2.2e6, 0, 1), Of(1e6, 0, 2), by));
   EXPECT_FALSE(Improves(Of(2.3e6, 0, 1), Of(1e6, 0, 2), by));
+}
+
+TEST(PriceTest, FlopsCountOnceUnderAModelThatPricesThem) {
+  class Pricing : public CostModel {
+   public:
+    double CollectiveTime(CollectiveKind, int64_t bytes, const Mesh&, const AxisList&) const override {
+      return static_cast<double>(bytes);
+    }
+    double PermuteDelay(int64_t) const override { return 0; }
+    double MemoryTime(double) const override { return 0; }
+    std::optional<double> ContractionTime(double flops) const override { return flops / 4; }
+    double OpTime(const Work&) const override { return 0; }
+    double SecondsPerLinkByte() const override { return 1; }
+  };
+  Price price = Of(100, 40);
+  price.time = 110;  // The bytes, and 40 flops at 4 for each byte.
+  EXPECT_EQ(SecondsOf(price, Pricing()), 110);
 }
 
 }  // namespace

@@ -50,15 +50,6 @@ class ProposalsTest : public ::testing::Test {
   const PricedPlan& first_ = proposals_.first;
 };
 
-// p is cut by rows, the results of its users by columns.
-constexpr char kThreeUsers[] = R"(ENTRY main {
-  p = f32[10,64] parameter(0), sharding={devices=[$n,1]<=[$n]}
-  a = f32[10,64] negate(p)
-  b = f32[64,10] transpose(p), dimensions={1,0}
-  c = f32[10,64] abs(p)
-  ROOT r = (f32[10,64], f32[64,10], f32[10,64]) tuple(a, b, c), sharding={{devices=[1,$n]<=[$n]}, {devices=[$n,1]<=[$n]}, {devices=[1,$n]<=[$n]}}
-})";
-
 TEST_F(ProposalsTest, NeighboursMoveAnOperandOnceForAllItsUsers) {
   const std::vector<PricedPlan> plans = ProposedBy("neighbours", kThreeUsers, 4);
   EXPECT_EQ(first_.price.sent_bytes, 3 * 576);
