@@ -5,8 +5,7 @@
 // led to rules of fusion and layout, so the figures of the layers are fits. No value was fitted to any other
 // program. But rules were found on every set after its first measurement; docs/machine_model.md gives the
 // errors of each set when it was new.
-#ifndef TOROID_BENCHMARKS_CHIP_ESTIMATES_H_
-#define TOROID_BENCHMARKS_CHIP_ESTIMATES_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -80,5 +79,3 @@ absl::StatusOr<std::vector<MeasuredRate>> MeasuredDots(const CoreSpec& core);
 absl::StatusOr<std::vector<MeasuredRate>> MeasuredElementwise(const CoreSpec& core);
 
 }  // namespace toroid
-
-#endif  // TOROID_BENCHMARKS_CHIP_ESTIMATES_H_

@@ -18,8 +18,7 @@
 //     if 1.7 ms are in no bar; at 128 experts (above 70 %, 76 %) at most 0.7 ms are.
 // If products of two bars run as one group (weighted values and output projection), its time is divided in
 // proportion to their own cycles.
-#ifndef TOROID_BENCHMARKS_FIGURE8_MODEL_H_
-#define TOROID_BENCHMARKS_FIGURE8_MODEL_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -80,5 +79,3 @@ absl::StatusOr<Figure8> SimulateFigure8(const Figure8Unknowns& unknowns = {},
                                         const CoreSpec& core = TpuV3Core(Rates::kMeasured));
 
 }  // namespace toroid
-
-#endif  // TOROID_BENCHMARKS_FIGURE8_MODEL_H_

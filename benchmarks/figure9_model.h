@@ -10,8 +10,7 @@
 // (1 us per MiB).
 // Source of the points: GShard, arXiv:2006.16668, figure 9, read from its vector graphics; MB are MiB per
 // core.
-#ifndef TOROID_BENCHMARKS_FIGURE9_MODEL_H_
-#define TOROID_BENCHMARKS_FIGURE9_MODEL_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -51,5 +50,3 @@ struct LeftOut {
 absl::StatusOr<std::vector<LeftOut>> LeaveOutFigure9();
 
 }  // namespace toroid
-
-#endif  // TOROID_BENCHMARKS_FIGURE9_MODEL_H_

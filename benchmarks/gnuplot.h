@@ -1,6 +1,5 @@
 // Places and plots of benchmark results.
-#ifndef TOROID_BENCHMARKS_GNUPLOT_H_
-#define TOROID_BENCHMARKS_GNUPLOT_H_
+#pragma once
 
 #include <string>
 
@@ -12,5 +11,3 @@ namespace toroid {
 std::string ResultPath(const std::string& name);
 
 }  // namespace toroid
-
-#endif  // TOROID_BENCHMARKS_GNUPLOT_H_

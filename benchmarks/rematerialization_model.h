@@ -7,8 +7,7 @@
 // simulator/machines/tpu_v3.textproto); the others were predicted. Further steps are other models on one
 // core, by JAX (tests/corpus/tpu_v3/oversized). gpt_*, mlp_deep and resnet_f32 showed the order in which
 // programs are scheduled (rematerialization_pass.h); the other four were made after that.
-#ifndef TOROID_BENCHMARKS_REMATERIALIZATION_MODEL_H_
-#define TOROID_BENCHMARKS_REMATERIALIZATION_MODEL_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -39,5 +38,3 @@ absl::StatusOr<std::vector<OversizedProgram>> SimulateOversizedSteps();
 absl::StatusOr<std::vector<OversizedProgram>> SimulateOversizedPrograms(const std::string& folder);
 
 }  // namespace toroid
-
-#endif  // TOROID_BENCHMARKS_REMATERIALIZATION_MODEL_H_

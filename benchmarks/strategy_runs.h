@@ -1,6 +1,5 @@
 // One program, partitioned with all strategies of the search, with all but one, and with one alone.
-#ifndef TOROID_BENCHMARKS_STRATEGY_RUNS_H_
-#define TOROID_BENCHMARKS_STRATEGY_RUNS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -39,5 +38,3 @@ absl::StatusOr<StrategyRuns> RunStrategies(const std::string& program, const Mod
 double PredictedSeconds(const Module& module);
 
 }  // namespace toroid
-
-#endif  // TOROID_BENCHMARKS_STRATEGY_RUNS_H_

@@ -1,6 +1,5 @@
 // Tables of what each strategy of the search adds over many programs.
-#ifndef TOROID_BENCHMARKS_STRATEGY_TABLES_H_
-#define TOROID_BENCHMARKS_STRATEGY_TABLES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -30,5 +29,3 @@ std::string TimesTable(absl::Span<const StrategyRuns> runs);
 std::string ChangesTable(absl::Span<const StrategyRuns> runs, int most);
 
 }  // namespace toroid
-
-#endif  // TOROID_BENCHMARKS_STRATEGY_TABLES_H_

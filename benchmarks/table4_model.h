@@ -15,8 +15,7 @@
 // and, in another row, a group of 8,192 tokens, whose slots fill a tile's rows at any E. The convolution has
 // 8 images of 128 features in and out, 1,024 columns and a window of 3 x 3.
 // Source of the paper's exponents: GShard, arXiv:2006.16668, table 4.
-#ifndef TOROID_BENCHMARKS_TABLE4_MODEL_H_
-#define TOROID_BENCHMARKS_TABLE4_MODEL_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -50,5 +49,3 @@ absl::StatusOr<std::vector<Table4Row>> SimulateTable4();
 double Exponent(const Table4Row& row, double Table4Point::*y);
 
 }  // namespace toroid
-
-#endif  // TOROID_BENCHMARKS_TABLE4_MODEL_H_

@@ -1,6 +1,5 @@
 // Reads tables of tests/corpus: tab-separated files, and the modules that they name.
-#ifndef TOROID_BENCHMARKS_TABLES_H_
-#define TOROID_BENCHMARKS_TABLES_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -21,5 +20,3 @@ absl::StatusOr<double> Number(const std::string& field);
 std::string ModuleFile(const std::string& folder, const std::string& name);
 
 }  // namespace toroid
-
-#endif  // TOROID_BENCHMARKS_TABLES_H_

@@ -1,6 +1,5 @@
 // The cost of training, from a simulated step.
-#ifndef TOROID_BENCHMARKS_TRAINING_COST_H_
-#define TOROID_BENCHMARKS_TRAINING_COST_H_
+#pragma once
 
 #include <cstdint>
 
@@ -25,5 +24,3 @@ inline TrainingCost CostOfTraining(const SimulatedTraining& training, int64_t to
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_BENCHMARKS_TRAINING_COST_H_

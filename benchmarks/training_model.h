@@ -8,8 +8,7 @@
 // nothing fits into the share of memory that programs are compiled for, the inputs of layers
 // (Remat::kLayers).
 // Source: GShard, arXiv:2006.16668, tables 1 and 3, figures 1 and 7.
-#ifndef TOROID_BENCHMARKS_TRAINING_MODEL_H_
-#define TOROID_BENCHMARKS_TRAINING_MODEL_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -75,5 +74,3 @@ inline std::optional<Remat> PublishedRemat(int64_t layers) {
 absl::StatusOr<SimulatedTraining> SimulateTraining(const TrainingProgram& program);
 
 }  // namespace toroid
-
-#endif  // TOROID_BENCHMARKS_TRAINING_MODEL_H_

@@ -1,6 +1,5 @@
 // Names of files on the command line.
-#ifndef TOROID_COMMANDS_FILE_NAMES_H_
-#define TOROID_COMMANDS_FILE_NAMES_H_
+#pragma once
 
 #include <string>
 
@@ -16,5 +15,3 @@ std::string NameOfInput(const std::string& path);
 void CheckOutputName(const std::string& path, absl::string_view advice);
 
 }  // namespace toroid
-
-#endif  // TOROID_COMMANDS_FILE_NAMES_H_

@@ -1,6 +1,5 @@
 // Recognizes programs in which nothing is sharded, and tells the user how to begin.
-#ifndef TOROID_COMMANDS_NOTHING_SHARDED_H_
-#define TOROID_COMMANDS_NOTHING_SHARDED_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -19,5 +18,3 @@ bool IsNothingCut(const Module& partitioned);
 std::string NothingShardedText(const Module& module, int64_t num_devices);
 
 }  // namespace toroid
-
-#endif  // TOROID_COMMANDS_NOTHING_SHARDED_H_

@@ -1,6 +1,5 @@
 // The command hlo-partition, as one library call.
-#ifndef TOROID_COMMANDS_PARTITION_COMMAND_H_
-#define TOROID_COMMANDS_PARTITION_COMMAND_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -39,5 +38,3 @@ struct PartitionCommand {
 absl::Status RunPartitionCommand(const PartitionCommand& command);
 
 }  // namespace toroid
-
-#endif  // TOROID_COMMANDS_PARTITION_COMMAND_H_

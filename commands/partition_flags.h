@@ -1,6 +1,5 @@
 // The flags that all commands that partition have in common.
-#ifndef TOROID_COMMANDS_PARTITION_FLAGS_H_
-#define TOROID_COMMANDS_PARTITION_FLAGS_H_
+#pragma once
 
 #include "CLI/CLI.hpp"
 #include "partitioner/prepare/partition_options.h"
@@ -12,5 +11,3 @@ namespace toroid {
 void AddPartitionFlags(CLI::App& app, PartitionOptions* options);
 
 }  // namespace toroid
-
-#endif  // TOROID_COMMANDS_PARTITION_FLAGS_H_

@@ -1,6 +1,5 @@
 // Partitions a module for hlo-run and hlo-simulate, if it is not partitioned yet.
-#ifndef TOROID_COMMANDS_PARTITION_ON_DEMAND_H_
-#define TOROID_COMMANDS_PARTITION_ON_DEMAND_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -21,5 +20,3 @@ absl::StatusOr<std::shared_ptr<const Module>> PartitionOnDemand(const Module& mo
                                                                 const PartitionOptions& options);
 
 }  // namespace toroid
-
-#endif  // TOROID_COMMANDS_PARTITION_ON_DEMAND_H_

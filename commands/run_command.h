@@ -3,8 +3,7 @@
 // A module is run on the devices it was partitioned for; a global module is partitioned first, by
 // `HloRunCommand::partition`. Global arguments are cut and results put together by the shardings the module
 // records.
-#ifndef TOROID_COMMANDS_RUN_COMMAND_H_
-#define TOROID_COMMANDS_RUN_COMMAND_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -58,5 +57,3 @@ absl::Status RunHloCommand(const HloRunCommand& command);
 absl::Status RunHloFile(const HloRunCommand& command, HloFile& file);
 
 }  // namespace toroid
-
-#endif  // TOROID_COMMANDS_RUN_COMMAND_H_

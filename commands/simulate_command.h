@@ -1,6 +1,5 @@
 // The command hlo-simulate, as one library call.
-#ifndef TOROID_COMMANDS_SIMULATE_COMMAND_H_
-#define TOROID_COMMANDS_SIMULATE_COMMAND_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -31,5 +30,3 @@ struct SimulateCommand {
 absl::Status RunSimulateCommand(const SimulateCommand& command);
 
 }  // namespace toroid
-
-#endif  // TOROID_COMMANDS_SIMULATE_COMMAND_H_

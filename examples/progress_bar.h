@@ -1,8 +1,7 @@
 // A line on a terminal that is overwritten as work goes on; nothing is written elsewhere.
 //
 //   [############..................] step 400 of 1000  loss 2.31
-#ifndef TOROID_EXAMPLES_PROGRESS_BAR_H_
-#define TOROID_EXAMPLES_PROGRESS_BAR_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -37,5 +36,3 @@ class ProgressBar {
 std::string ProgressBarText(int64_t done, int64_t steps, absl::string_view what, int width);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_PROGRESS_BAR_H_

@@ -1,7 +1,6 @@
 // The part of moe_transformer on training: predicted steps of the full-size models, and a small model that
 // learns.
-#ifndef TOROID_EXAMPLES_TRAINING_PREVIEW_H_
-#define TOROID_EXAMPLES_TRAINING_PREVIEW_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -34,5 +33,3 @@ std::string TrainingStepsText(absl::Span<const PredictedTrainingStep> steps);
 absl::StatusOr<std::string> ShortTrainingText(uint64_t seed);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_TRAINING_PREVIEW_H_

@@ -1,6 +1,5 @@
 // Opcodes, and the columns of the table in opcode.inc.
-#ifndef TOROID_HLO_OPCODE_H_
-#define TOROID_HLO_OPCODE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -138,5 +137,3 @@ bool IsElementwise(Opcode opcode);
 inline bool IsCollective(Opcode opcode) { return HasTrait(opcode, kExchangesData); }
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPCODE_H_

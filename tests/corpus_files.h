@@ -1,6 +1,5 @@
 // The modules of tests/corpus, as test data.
-#ifndef TOROID_TESTS_CORPUS_FILES_H_
-#define TOROID_TESTS_CORPUS_FILES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -17,5 +16,3 @@ std::vector<std::string> CorpusFiles(absl::string_view folder, absl::string_view
 std::string ReadCorpusFile(const std::string& path);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_CORPUS_FILES_H_

@@ -1,6 +1,5 @@
 // A path for a file that a test writes.
-#ifndef TOROID_TESTS_FRESH_PATH_H_
-#define TOROID_TESTS_FRESH_PATH_H_
+#pragma once
 
 #include <filesystem>
 #include <string>
@@ -18,5 +17,3 @@ inline std::string FreshPath(const std::string& name) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_FRESH_PATH_H_

@@ -1,6 +1,5 @@
 // Partitions a program, runs it on simulated devices and assembles the result, for equivalence tests.
-#ifndef TOROID_TESTS_PARTITION_AND_RUN_H_
-#define TOROID_TESTS_PARTITION_AND_RUN_H_
+#pragma once
 
 #include <vector>
 
@@ -18,5 +17,3 @@ absl::StatusOr<Literal> PartitionAndRun(const Module& module, const PartitionOpt
                                         absl::Span<const Literal> arguments);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_PARTITION_AND_RUN_H_

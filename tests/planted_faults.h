@@ -7,8 +7,7 @@
 //   kReducedTwice        ar = all-reduce(x)              =>  all-reduce(all-reduce(x))
 //   kWrongReducer        to_apply=add                    =>  maximum, and the other way round
 //   kIndexOffByOne       dynamic-slice(x, i), gathers    =>  i + 1
-#ifndef TOROID_TESTS_PLANTED_FAULTS_H_
-#define TOROID_TESTS_PLANTED_FAULTS_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -43,5 +42,3 @@ std::vector<FaultSite> FaultSites(const Module& module);
 std::unique_ptr<Module> PlantFault(const Module& module, const FaultSite& site);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_PLANTED_FAULTS_H_

@@ -3,8 +3,7 @@
 //   ASSERT_OK_AND_ASSIGN(const auto module, ParseModule(text));
 //   EXPECT_OK(VerifyModule(*module));
 //   EXPECT_THAT(ParseModule("x"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("1:1")));
-#ifndef TOROID_TESTS_STATUS_MATCHERS_H_
-#define TOROID_TESTS_STATUS_MATCHERS_H_
+#pragma once
 
 #include <ostream>
 #include <string>
@@ -68,5 +67,3 @@ MATCHER_P2(StatusIs, code, message, "has the given status code and message") {
   auto result = (expression);                                      \
   ASSERT_TRUE(result.ok()) << result.status().ToString();          \
   declaration = std::move(result).value()
-
-#endif  // TOROID_TESTS_STATUS_MATCHERS_H_

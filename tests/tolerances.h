@@ -2,8 +2,7 @@
 // smallest of four shares that holds; a test that needs a larger one gives the reason.
 //
 //   EXPECT_THAT(microseconds, IsWithin(kFivePercent, 656.5));
-#ifndef TOROID_TESTS_TOLERANCES_H_
-#define TOROID_TESTS_TOLERANCES_H_
+#pragma once
 
 #include <cmath>
 
@@ -26,5 +25,3 @@ MATCHER_P2(IsWithin, share, figure,
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_TOLERANCES_H_

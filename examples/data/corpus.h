@@ -1,6 +1,5 @@
 // Sentences in many languages with their English translations.
-#ifndef TOROID_EXAMPLES_DATA_CORPUS_H_
-#define TOROID_EXAMPLES_DATA_CORPUS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -19,5 +18,3 @@ struct Corpus {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_DATA_CORPUS_H_

@@ -5,8 +5,7 @@
 //
 // The stream is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) from a state that mixes the seed and the
 // counters; it is the same on every machine.
-#ifndef TOROID_EXAMPLES_DATA_COUNTER_RANDOM_H_
-#define TOROID_EXAMPLES_DATA_COUNTER_RANDOM_H_
+#pragma once
 
 #include <cstdint>
 #include <initializer_list>
@@ -48,5 +47,3 @@ inline uint64_t TextCounter(absl::string_view text) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_DATA_COUNTER_RANDOM_H_

@@ -4,8 +4,7 @@
 // gettext(3) is not used: it would take the language from the environment, fall back to a more general
 // language (pt for pt_BR), and take 5 s for the 600 files of iso-codes.
 // Source: GNU gettext manual, "The Format of GNU MO Files".
-#ifndef TOROID_EXAMPLES_DATA_GETTEXT_CATALOG_H_
-#define TOROID_EXAMPLES_DATA_GETTEXT_CATALOG_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -32,5 +31,3 @@ absl::StatusOr<Catalog> ReadCatalog(const std::string& folder, const std::string
 std::vector<std::string> CatalogLanguages(const std::string& folder, const std::string& domain);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_DATA_GETTEXT_CATALOG_H_

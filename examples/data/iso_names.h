@@ -3,8 +3,7 @@
 //
 // The English names come from the package's JSON files, the others from its gettext catalogues. A name whose
 // spelling is the English one is left out.
-#ifndef TOROID_EXAMPLES_DATA_ISO_NAMES_H_
-#define TOROID_EXAMPLES_DATA_ISO_NAMES_H_
+#pragma once
 
 #include <string>
 
@@ -27,5 +26,3 @@ absl::StatusOr<IsoFolders> FindIsoNames();
 absl::StatusOr<Corpus> ReadIsoNames(const IsoFolders& folders);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_DATA_ISO_NAMES_H_

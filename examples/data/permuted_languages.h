@@ -4,8 +4,7 @@
 // permutation of its own, and every second language also reverses each word. Later languages have fewer
 // names: language k of n has about names * (smallest / names)^(k / (n - 1)), where `smallest` is a fortieth
 // of `names`.
-#ifndef TOROID_EXAMPLES_DATA_PERMUTED_LANGUAGES_H_
-#define TOROID_EXAMPLES_DATA_PERMUTED_LANGUAGES_H_
+#pragma once
 
 #include <cstdint>
 
@@ -17,5 +16,3 @@ namespace toroid {
 Corpus PermutedLanguages(int languages, int names, uint64_t seed);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_DATA_PERMUTED_LANGUAGES_H_

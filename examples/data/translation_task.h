@@ -6,8 +6,7 @@
 //   labels  S p a i n <end>         the expected output
 // Each is padded with 0. Sentences longer than L - 1 characters on either side are left out. A share of the
 // English names is held out: no language trains on one of these.
-#ifndef TOROID_EXAMPLES_DATA_TRANSLATION_TASK_H_
-#define TOROID_EXAMPLES_DATA_TRANSLATION_TASK_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -102,5 +101,3 @@ TranslationBatch WithLabelsOf(const TranslationBatch& batch, const TranslationTa
                               int last_language);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_DATA_TRANSLATION_TASK_H_

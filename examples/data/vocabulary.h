@@ -2,8 +2,7 @@
 //
 // Tokens: 0 padding, 1 begin, 2 end, 3 unknown, then `reserved` tokens of the caller's, then characters, the
 // most frequent first.
-#ifndef TOROID_EXAMPLES_DATA_VOCABULARY_H_
-#define TOROID_EXAMPLES_DATA_VOCABULARY_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -42,5 +41,3 @@ class Vocabulary {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_DATA_VOCABULARY_H_

@@ -7,8 +7,7 @@
 //
 // Weights, keys, values and hypotheses stay on the mesh between steps. Each step returns one number, the
 // number of hypotheses that have not ended.
-#ifndef TOROID_EXAMPLES_DECODING_BEAM_DECODER_H_
-#define TOROID_EXAMPLES_DECODING_BEAM_DECODER_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -85,5 +84,3 @@ class BeamDecoder {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_DECODING_BEAM_DECODER_H_

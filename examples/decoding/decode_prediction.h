@@ -1,6 +1,5 @@
 // Predicts the cost of one decoding step of a full-size model on a TPU v3 pod.
-#ifndef TOROID_EXAMPLES_DECODING_DECODE_PREDICTION_H_
-#define TOROID_EXAMPLES_DECODING_DECODE_PREDICTION_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -35,5 +34,3 @@ struct DecodePrediction {
 absl::StatusOr<DecodePrediction> PredictDecoding(const DecodePredictionOptions& options);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_DECODING_DECODE_PREDICTION_H_

@@ -1,6 +1,5 @@
 // Decodes held-out names on the mesh and compares them with the reference and with the nearest training name.
-#ifndef TOROID_EXAMPLES_DECODING_HELD_OUT_NAMES_H_
-#define TOROID_EXAMPLES_DECODING_HELD_OUT_NAMES_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -58,5 +57,3 @@ std::string NamesTable(const TranslationTask& task, absl::Span<const TranslatedN
 std::string QualityTable(int64_t names, const QualityBeside& quality);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_DECODING_HELD_OUT_NAMES_H_

@@ -4,8 +4,7 @@
 //                             that turn a into b
 //   normalized: divided by the number of characters of the longer one, so at most 1; 0 if both are empty
 // Source: Levenshtein, Soviet Physics Doklady 10(8), 1966.
-#ifndef TOROID_EXAMPLES_DECODING_NEAREST_NAME_H_
-#define TOROID_EXAMPLES_DECODING_NEAREST_NAME_H_
+#pragma once
 
 #include <cstdint>
 
@@ -23,5 +22,3 @@ double NormalizedEditDistance(absl::string_view a, absl::string_view b);
 const Sentence& NearestSentence(const TranslationTask& task, int language, absl::string_view source);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_DECODING_NEAREST_NAME_H_

@@ -6,8 +6,7 @@
 // Convolutions are padded so that stride 1 keeps the image's size. Images and targets are cut along batch,
 // rows and columns of a mesh; weights are replicated; all other shardings are propagated.
 // Source: GShard, arXiv:2006.16668, A.4.
-#ifndef TOROID_EXAMPLES_IMAGES_CONV_NETWORK_H_
-#define TOROID_EXAMPLES_IMAGES_CONV_NETWORK_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -59,5 +58,3 @@ std::vector<Literal> ConvNetworkArguments(const Module& module, uint64_t seed);
 int64_t BytesIfGathered(const Module& module, const ConvNetworkConfig& config);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_IMAGES_CONV_NETWORK_H_

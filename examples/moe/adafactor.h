@@ -9,8 +9,7 @@
 // Source: Shazeer and Stern, "Adafactor", arXiv:1804.04235, algorithms 4 to 6; settings of GShard,
 // arXiv:2006.16668, A.2: no first moment, update clipping 1.0, rate 1.0 with square-root decay after 10,000
 // steps.
-#ifndef TOROID_EXAMPLES_MOE_ADAFACTOR_H_
-#define TOROID_EXAMPLES_MOE_ADAFACTOR_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -60,5 +59,3 @@ class Adafactor {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_ADAFACTOR_H_

@@ -12,8 +12,7 @@
 // are never padding or `begin`. Among equal scores the earlier place, then the lower word, comes first.
 // Source: GShard, arXiv:2006.16668, A.1 (flattened beam); Wu et al., "Google's Neural Machine Translation
 // System", arXiv:1609.08144, equation 14 (score, without coverage).
-#ifndef TOROID_EXAMPLES_MOE_BEAM_SEARCH_H_
-#define TOROID_EXAMPLES_MOE_BEAM_SEARCH_H_
+#pragma once
 
 #include <cstdint>
 
@@ -53,5 +52,3 @@ struct Largest {
 Largest TakeLargest(Value x, int64_t k, InstructionBuilder* b);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_BEAM_SEARCH_H_

@@ -3,8 +3,7 @@
 // Letters of shapes as in the paper: G groups, S tokens of a group, B sequences of a group, L and T
 // positions, M model, H hidden, N heads, K head width, E experts, C capacity, V vocabulary.
 // Source: GShard, arXiv:2006.16668, Table 1 and appendix A.2.
-#ifndef TOROID_EXAMPLES_MOE_CONFIG_H_
-#define TOROID_EXAMPLES_MOE_CONFIG_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -110,5 +109,3 @@ absl::StatusOr<MoeTransformerConfig> PaperConfig(absl::string_view name);
 MoeTransformerConfig TinyConfig();
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_CONFIG_H_

@@ -9,8 +9,7 @@
 // in BuildEvaluation. If expert_capacity is the number of tokens of a group, every token has room, and a
 // sentence is decoded the same whatever else is in the batch and however it is grouped.
 // Source: GShard, arXiv:2006.16668, A.1.
-#ifndef TOROID_EXAMPLES_MOE_DECODE_STEP_H_
-#define TOROID_EXAMPLES_MOE_DECODE_STEP_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -71,5 +70,3 @@ struct DecodeState {
 absl::StatusOr<DecodeStep> BuildDecodeStep(const MoeTransformerConfig& config, const DecodeOptions& options);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_DECODE_STEP_H_

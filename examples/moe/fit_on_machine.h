@@ -2,8 +2,7 @@
 // simulated machine.
 //
 //   TrainingOptions options{.remat = Remat::kFit, .memory_fit = FitOnMachine(machine, cost_model)};
-#ifndef TOROID_EXAMPLES_MOE_FIT_ON_MACHINE_H_
-#define TOROID_EXAMPLES_MOE_FIT_ON_MACHINE_H_
+#pragma once
 
 #include "hlo/cost/cost_model.h"
 #include "hlo/gradient/memory_fit.h"
@@ -18,5 +17,3 @@ namespace toroid {
 MemoryFit FitOnMachine(const Machine& machine, const CostModel& model);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_FIT_ON_MACHINE_H_

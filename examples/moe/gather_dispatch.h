@@ -12,8 +12,7 @@
 // own group. Values equal those of the one-hot einsums, and so do the collectives: the experts' buffers leave
 // the region cut by groups and reach their experts by an all-to-all.
 // Source: GShard, arXiv:2006.16668, section 3.2.
-#ifndef TOROID_EXAMPLES_MOE_GATHER_DISPATCH_H_
-#define TOROID_EXAMPLES_MOE_GATHER_DISPATCH_H_
+#pragma once
 
 #include "examples/moe/gating.h"
 
@@ -35,5 +34,3 @@ Value DispatchByGather(const Slots& slots, Value x, ModelBuilder* m);
 Value CombineByGather(const Slots& slots, Value expert_out, ModelBuilder* m);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_GATHER_DISPATCH_H_

@@ -1,7 +1,6 @@
 // Top-2 gating with capacities and an auxiliary loss.
 // Source: GShard, arXiv:2006.16668, Algorithm 1.
-#ifndef TOROID_EXAMPLES_MOE_GATING_H_
-#define TOROID_EXAMPLES_MOE_GATING_H_
+#pragma once
 
 #include "examples/moe/model_builder.h"
 
@@ -27,5 +26,3 @@ struct Gating {
 Gating Top2Gating(Value gates, Value uniform, Value present, ModelBuilder* m);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_GATING_H_

@@ -1,6 +1,5 @@
 // The layers of a Transformer, one after the other, and its embedding tables.
-#ifndef TOROID_EXAMPLES_MOE_LAYER_STACK_H_
-#define TOROID_EXAMPLES_MOE_LAYER_STACK_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -49,5 +48,3 @@ Tables MakeTables(ModelBuilder* m, WhichTables which = {});
 Value Present(Value tokens, ModelBuilder* m);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_LAYER_STACK_H_

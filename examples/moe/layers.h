@@ -2,8 +2,7 @@
 //
 // Layer norm has only a scale and comes before each sublayer, as in the layers that the paper's authors
 // published (Lingvo 0.8, core/gshard_builder.py).
-#ifndef TOROID_EXAMPLES_MOE_LAYERS_H_
-#define TOROID_EXAMPLES_MOE_LAYERS_H_
+#pragma once
 
 #include <string>
 
@@ -51,5 +50,3 @@ struct TokenCosts {
 TokenCosts CrossEntropy(Value x, Value softmax, Value labels, double smoothing, ModelBuilder* m);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_LAYERS_H_

@@ -1,6 +1,5 @@
 // State shared by the parts of a model while it is built: the program, its weights, its random numbers.
-#ifndef TOROID_EXAMPLES_MOE_MODEL_BUILDER_H_
-#define TOROID_EXAMPLES_MOE_MODEL_BUILDER_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -106,5 +105,3 @@ class ModelBuilder {
 inline Sizes SizesOf(Value x) { return Sizes(x->shape().dims().begin(), x->shape().dims().end()); }
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_MODEL_BUILDER_H_

@@ -7,8 +7,7 @@
 //   y          = einsum("GSEC,GECM->GSM", combine, expert_out) and back
 // Dispatch::kGather moves rows instead of multiplying by masks (gather_dispatch.h).
 // Source: GShard, arXiv:2006.16668, Algorithm 2.
-#ifndef TOROID_EXAMPLES_MOE_MOE_LAYER_H_
-#define TOROID_EXAMPLES_MOE_MOE_LAYER_H_
+#pragma once
 
 #include <string>
 
@@ -40,5 +39,3 @@ MoeLayerWeights MakeMoeLayerWeights(const std::string& prefix, ModelBuilder* m);
 MoeLayerResult MoeLayer(const MoeLayerInputs& inputs, const MoeLayerWeights& weights, ModelBuilder* m);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_MOE_LAYER_H_

@@ -18,8 +18,7 @@
 //
 // S - 1 of the trips fill and empty the pipeline: a share (S - 1) / (m + S - 1) of the work is wasted.
 // Source: Huang et al., GPipe, arXiv:1811.06965; Xu et al., GSPMD, arXiv:2105.04663, section 3.3.
-#ifndef TOROID_EXAMPLES_MOE_PIPELINE_H_
-#define TOROID_EXAMPLES_MOE_PIPELINE_H_
+#pragma once
 
 #include <string>
 
@@ -34,5 +33,3 @@ namespace toroid {
 Value RunPipeline(Value x, Value memory, const std::string& name, ModelBuilder* m);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_PIPELINE_H_

@@ -1,7 +1,6 @@
 // The costs of its models that GShard publishes, as data to compare predictions with.
 // Source: GShard, arXiv:2006.16668, tables 1, 2 and 3, figures 1 and 6 to 9.
-#ifndef TOROID_EXAMPLES_MOE_PUBLISHED_H_
-#define TOROID_EXAMPLES_MOE_PUBLISHED_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -87,5 +86,3 @@ const Row* FindPublished(const Row (&rows)[n], int64_t experts, int64_t layers) 
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_PUBLISHED_H_

@@ -8,8 +8,7 @@
 //   element j of the row: Mix(c + Fold((j ^ a) * 0x9e3779b1)), Fold(x) = x ^ (x >> 15)
 // Mix is a permutation of 32 bits whose every output bit depends on every input bit nearly evenly.
 // Source of Mix: Wellons, "Prospecting for Hash Functions", 2018, lowbias32.
-#ifndef TOROID_EXAMPLES_MOE_RANDOM_BITS_H_
-#define TOROID_EXAMPLES_MOE_RANDOM_BITS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -29,5 +28,3 @@ Value RandomUniform(Value seed, uint32_t site, absl::Span<const int64_t> dims, I
 Value SeedOfStep(Value seed, Value step, InstructionBuilder* b);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_RANDOM_BITS_H_

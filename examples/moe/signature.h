@@ -1,6 +1,5 @@
 // Sets the numbers of a program's parameters, and the results that take the parameters' memory.
-#ifndef TOROID_EXAMPLES_MOE_SIGNATURE_H_
-#define TOROID_EXAMPLES_MOE_SIGNATURE_H_
+#pragma once
 
 #include <cstdint>
 
@@ -18,5 +17,3 @@ absl::Status NumberParameters(absl::Span<const Value> order, Computation* entry)
 void DonateState(int64_t arrays, Module* module);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_SIGNATURE_H_

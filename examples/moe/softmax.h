@@ -1,6 +1,5 @@
 // Softmax over the last dimension, in two forms; each is the cheapest for some users.
-#ifndef TOROID_EXAMPLES_MOE_SOFTMAX_H_
-#define TOROID_EXAMPLES_MOE_SOFTMAX_H_
+#pragma once
 
 #include "examples/moe/model_builder.h"
 
@@ -22,5 +21,3 @@ struct ShiftedLogits {
 ShiftedLogits ShiftLogits(Value x, ModelBuilder* m);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_SOFTMAX_H_

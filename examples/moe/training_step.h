@@ -7,8 +7,7 @@
 // Result: a tuple of the state's arrays after the step, which take the parameters' memory
 // (input_output_alias), then the metrics. The random draws of a step depend only on the seed and the step's
 // number.
-#ifndef TOROID_EXAMPLES_MOE_TRAINING_STEP_H_
-#define TOROID_EXAMPLES_MOE_TRAINING_STEP_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -79,5 +78,3 @@ absl::StatusOr<TrainingStep> BuildTrainingStep(const MoeTransformerConfig& confi
 absl::StatusOr<std::unique_ptr<Module>> BuildEvaluation(const MoeTransformerConfig& config);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_TRAINING_STEP_H_

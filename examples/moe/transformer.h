@@ -9,8 +9,7 @@
 //
 // Source: GShard, arXiv:2006.16668, Algorithm 1 (gating in groups of S tokens), Algorithm 2 (layer), Table 1
 // and appendix A.2 (sizes). Chosen here: sinusoidal positions.
-#ifndef TOROID_EXAMPLES_MOE_TRANSFORMER_H_
-#define TOROID_EXAMPLES_MOE_TRANSFORMER_H_
+#pragma once
 
 #include <memory>
 
@@ -61,5 +60,3 @@ absl::StatusOr<std::unique_ptr<Module>> BuildMoeLayer(const MoeTransformerConfig
 absl::StatusOr<std::unique_ptr<Module>> BuildLayerPair(const MoeTransformerConfig& config);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_MOE_TRANSFORMER_H_

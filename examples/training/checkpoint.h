@@ -2,8 +2,7 @@
 //
 // A .npz archive: one array per array of the state, by name, and "configuration.json", u8[bytes], JSON text
 // that describes the model. Every member has a checksum.
-#ifndef TOROID_EXAMPLES_TRAINING_CHECKPOINT_H_
-#define TOROID_EXAMPLES_TRAINING_CHECKPOINT_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -49,5 +48,3 @@ absl::StatusOr<nlohmann::json> LoadConfiguration(const std::string& path);
 absl::StatusOr<std::vector<Literal>> LoadArrays(const std::string& path, absl::Span<const NamedShape> arrays);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_TRAINING_CHECKPOINT_H_

@@ -1,6 +1,5 @@
 // Draws learning curves as pictures.
-#ifndef TOROID_EXAMPLES_TRAINING_CURVE_PLOT_H_
-#define TOROID_EXAMPLES_TRAINING_CURVE_PLOT_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -37,5 +36,3 @@ absl::Status PlotPanels(absl::Span<const PlotPanel> panels, const std::string& p
 std::string PanelsScript(absl::Span<const PlotPanel> panels);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_TRAINING_CURVE_PLOT_H_

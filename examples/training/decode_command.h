@@ -1,6 +1,5 @@
 // The command `decode`: its flags, translation with a checkpoint, the prediction for a pod.
-#ifndef TOROID_EXAMPLES_TRAINING_DECODE_COMMAND_H_
-#define TOROID_EXAMPLES_TRAINING_DECODE_COMMAND_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -31,5 +30,3 @@ void AddDecodeFlags(CLI::App& app, DecodeCommand* command);
 absl::Status RunDecodeCommand(const DecodeCommand& command);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_TRAINING_DECODE_COMMAND_H_

@@ -1,6 +1,5 @@
 // The measurements of a training run: numbers by step.
-#ifndef TOROID_EXAMPLES_TRAINING_LEARNING_CURVE_H_
-#define TOROID_EXAMPLES_TRAINING_LEARNING_CURVE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -47,5 +46,3 @@ class LearningCurve {
 LearningCurve::Series Smoothed(const LearningCurve::Series& series, int64_t window);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_TRAINING_LEARNING_CURVE_H_

@@ -1,6 +1,5 @@
 // Trains a small MoE Transformer of examples/moe to translate the names of examples/data.
-#ifndef TOROID_EXAMPLES_TRAINING_MOE_TRAINING_H_
-#define TOROID_EXAMPLES_TRAINING_MOE_TRAINING_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -67,5 +66,3 @@ class MoeTraining {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_TRAINING_MOE_TRAINING_H_

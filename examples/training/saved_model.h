@@ -1,6 +1,5 @@
 // Restores the model and the sentences of a training run from its checkpoint alone.
-#ifndef TOROID_EXAMPLES_TRAINING_SAVED_MODEL_H_
-#define TOROID_EXAMPLES_TRAINING_SAVED_MODEL_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -29,5 +28,3 @@ absl::StatusOr<SavedModel> OpenSavedModel(const std::string& path);
 absl::Status SetSavedWeights(const SavedModel& saved, BeamDecoder& decoder);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_TRAINING_SAVED_MODEL_H_

@@ -1,6 +1,5 @@
 // Finds the sentences to train on.
-#ifndef TOROID_EXAMPLES_TRAINING_SENTENCES_H_
-#define TOROID_EXAMPLES_TRAINING_SENTENCES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -20,5 +19,3 @@ absl::StatusOr<Corpus> ReadSentences(absl::string_view names, uint64_t seed, std
 absl::StatusOr<Corpus> SentencesFrom(absl::string_view origin, uint64_t seed);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_TRAINING_SENTENCES_H_

@@ -4,8 +4,7 @@
 //   state.npz       the initial state, in the order of the parameters
 //   inputs_K.npz    seed and inputs of step K, the parameters after the state
 //   losses.tsv      the losses of these steps
-#ifndef TOROID_EXAMPLES_TRAINING_STEP_DUMP_H_
-#define TOROID_EXAMPLES_TRAINING_STEP_DUMP_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -27,5 +26,3 @@ absl::Status DumpLosses(const LearningCurve& curve, const std::string& name, int
                         const std::string& folder);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_TRAINING_STEP_DUMP_H_

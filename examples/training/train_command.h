@@ -1,6 +1,5 @@
 // `moe_transformer --train`: its flags, the run, its output and drawings.
-#ifndef TOROID_EXAMPLES_TRAINING_TRAIN_COMMAND_H_
-#define TOROID_EXAMPLES_TRAINING_TRAIN_COMMAND_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -33,5 +32,3 @@ void AddTrainFlags(CLI::App& app, TrainCommand* command);
 absl::Status RunTrainCommand(const TrainCommand& command);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_TRAINING_TRAIN_COMMAND_H_

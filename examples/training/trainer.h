@@ -2,8 +2,7 @@
 //
 // The step takes the state, a seed and inputs, and returns the state after the step and metrics. It is
 // partitioned once; the state stays on the mesh between steps.
-#ifndef TOROID_EXAMPLES_TRAINING_TRAINER_H_
-#define TOROID_EXAMPLES_TRAINING_TRAINER_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -105,5 +104,3 @@ class Trainer {
 absl::StatusOr<Literal> FreshArray(const TrainedArray& array, uint64_t seed);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_TRAINING_TRAINER_H_

@@ -1,6 +1,5 @@
 // Runs training steps: measures, reports, evaluates, saves.
-#ifndef TOROID_EXAMPLES_TRAINING_TRAINING_LOOP_H_
-#define TOROID_EXAMPLES_TRAINING_TRAINING_LOOP_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -54,5 +53,3 @@ absl::StatusOr<Metrics> EvaluateAll(Trainer& trainer, absl::Span<const std::vect
 double LoadPeak(const Literal& shares);
 
 }  // namespace toroid
-
-#endif  // TOROID_EXAMPLES_TRAINING_TRAINING_LOOP_H_

@@ -3,8 +3,7 @@
 // All attributes are compared except the channel ids of collectives, which carry no meaning. A hash takes
 // only a few numbers of each attribute, so that long lists (pairs of devices, large constants) are read only
 // for instructions with equal hashes.
-#ifndef TOROID_HLO_ANALYSIS_ALIKE_H_
-#define TOROID_HLO_ANALYSIS_ALIKE_H_
+#pragma once
 
 #include <cstddef>
 #include <vector>
@@ -25,5 +24,3 @@ bool HaveEqualAttributes(const Instruction& a, const Instruction& b);
 std::vector<const Computation*> FirstsAlike(const Module& module);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_ALIKE_H_

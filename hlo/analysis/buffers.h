@@ -6,8 +6,7 @@
 // instruction makes new buffers, after-all of several tokens among them. In-place updates and the reuse of free buffers depend on the order of the
 // instructions: see peak_memory.h.
 // Example: t = tuple(a, b), b2 = get-tuple-element(t), index=1: b2 lies in b's buffer.
-#ifndef TOROID_HLO_ANALYSIS_BUFFERS_H_
-#define TOROID_HLO_ANALYSIS_BUFFERS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -88,5 +87,3 @@ struct ReusedArguments {
 ReusedArguments FindReusedArguments(const Module& module);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_BUFFERS_H_

@@ -1,6 +1,5 @@
 // A collective, described independently of its opcode: kind, bytes, group.
-#ifndef TOROID_HLO_ANALYSIS_COLLECTIVE_H_
-#define TOROID_HLO_ANALYSIS_COLLECTIVE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -41,5 +40,3 @@ std::optional<Collective> CollectiveOf(const Instruction& instruction, const Dev
 int64_t SentBytes(CollectiveKind kind, int64_t v, int64_t g);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_COLLECTIVE_H_

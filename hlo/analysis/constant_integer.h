@@ -1,6 +1,5 @@
 // The values of integer constants, also behind ops that only move elements.
-#ifndef TOROID_HLO_ANALYSIS_CONSTANT_INTEGER_H_
-#define TOROID_HLO_ANALYSIS_CONSTANT_INTEGER_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -24,5 +23,3 @@ std::optional<std::vector<int64_t>> IntegersOf(const Instruction& value);
 std::optional<int64_t> ConstantStart(const Instruction& op, int d);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_CONSTANT_INTEGER_H_

@@ -4,8 +4,7 @@
 // opt-barrier, copy, domain, and custom calls of the targets listed in the source are identities. They state
 // where, when or in which sharding a value is needed, and do not change it.
 // Example: b = (f32[2], s32[]) opt-barrier(t): b's leaves are t's.
-#ifndef TOROID_HLO_ANALYSIS_CUSTOM_CALL_TARGETS_H_
-#define TOROID_HLO_ANALYSIS_CUSTOM_CALL_TARGETS_H_
+#pragma once
 
 #include "absl/strings/string_view.h"
 #include "hlo/ir/instruction.h"
@@ -29,5 +28,3 @@ bool IsElementwiseCall(const Instruction& instruction);
 bool HandsLeavesOn(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_CUSTOM_CALL_TARGETS_H_

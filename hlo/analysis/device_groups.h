@@ -4,8 +4,7 @@
 // text and protos written by a compiler may lack the number of devices. It is then taken from the first of
 // these that exists: the header or configuration, the device assignment, the shardings recorded by
 // partitioning, the largest id in any collective of the module.
-#ifndef TOROID_HLO_ANALYSIS_DEVICE_GROUPS_H_
-#define TOROID_HLO_ANALYSIS_DEVICE_GROUPS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -27,5 +26,3 @@ DeviceCounts DeviceCountsOf(const Module& module);
 std::optional<std::set<int64_t>> GroupSizesOf(const Instruction& instruction, const DeviceCounts& counts);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_DEVICE_GROUPS_H_

@@ -4,8 +4,7 @@
 // [8,100] has indices [8,2] whose component 0 is an iota, put beside i by a concatenation. Frameworks place more between
 // the iota and its use: broadcasts, reshapes, transposes, conversions, clamps that change nothing, and
 // select(i < 0, i + n, i) for negative indices, before the concatenation or behind it.
-#ifndef TOROID_HLO_ANALYSIS_INDEX_POSITION_H_
-#define TOROID_HLO_ANALYSIS_INDEX_POSITION_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -20,5 +19,3 @@ namespace toroid {
 std::optional<int> PositionDim(const Instruction& indices, int vector_dim, int k, int64_t size);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_INDEX_POSITION_H_

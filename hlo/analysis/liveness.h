@@ -1,6 +1,5 @@
 // Liveness: which instructions a computation needs, and until when, in program order.
-#ifndef TOROID_HLO_ANALYSIS_LIVENESS_H_
-#define TOROID_HLO_ANALYSIS_LIVENESS_H_
+#pragma once
 
 #include <vector>
 
@@ -17,5 +16,3 @@ std::vector<bool> NeededInstructions(const Computation& computation, const SideE
 std::vector<int> LastUses(const Computation& computation, const std::vector<bool>& needed);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_LIVENESS_H_

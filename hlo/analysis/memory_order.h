@@ -4,8 +4,7 @@
 // first; the same in program order; and step by step, always a step that frees most bytes. A compiler tries them all and
 // takes the one with the lowest peak; so does ComputeCompiledPeakMemory.
 // Source: XLA's memory scheduler (list, depth first and post-order; the best one counts).
-#ifndef TOROID_HLO_ANALYSIS_MEMORY_ORDER_H_
-#define TOROID_HLO_ANALYSIS_MEMORY_ORDER_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -21,5 +20,3 @@ std::vector<std::vector<int>> OrdersForMemory(const Computation& computation, co
                                               const std::vector<int64_t>& peaks);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_MEMORY_ORDER_H_

@@ -7,8 +7,7 @@
 // only moved on are read where they lie. All other arrays are the device's.
 // Example: s = f32[16,8]{1,0:S(5)} parameter(0), d = f32[1,8] dynamic-slice(s, i, z), x = MoveToDevice(d): s and d lie on the
 // host, x on the device; 32 bytes go to the device.
-#ifndef TOROID_HLO_ANALYSIS_MEMORY_SPACES_H_
-#define TOROID_HLO_ANALYSIS_MEMORY_SPACES_H_
+#pragma once
 
 #include <cstdint>
 #include <utility>
@@ -75,5 +74,3 @@ class MemorySpaces {
 HostTraffic ComputeHostTraffic(const Module& module, const MemorySpaces& spaces);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_MEMORY_SPACES_H_

@@ -11,8 +11,7 @@
 // Example: s = f32[] maximum(a, b), t = f32[1000] broadcast(s), ROOT r = f32[1000] subtract(x, t): one step, r, which
 // reads x, a and b.
 // Source: fusion as XLA describes it for TPUs; ../../docs/design_notes.md says how near the peaks come.
-#ifndef TOROID_HLO_ANALYSIS_MEMORY_STEPS_H_
-#define TOROID_HLO_ANALYSIS_MEMORY_STEPS_H_
+#pragma once
 
 #include <utility>
 #include <vector>
@@ -44,5 +43,3 @@ MemorySteps StepsAsFused(const Computation& computation, const ArraySize* size, 
                          const std::vector<ResultPlaces>& result_places);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_MEMORY_STEPS_H_

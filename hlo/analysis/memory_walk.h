@@ -3,8 +3,7 @@
 // A buffer is allocated when its maker runs, unless it takes the place of another one that is read for the last time there
 // (MemoryStep::places), and freed after its last use. While a step runs bodies, the largest of them counts in addition.
 // Arguments of bodies belong to their callers.
-#ifndef TOROID_HLO_ANALYSIS_MEMORY_WALK_H_
-#define TOROID_HLO_ANALYSIS_MEMORY_WALK_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -106,5 +105,3 @@ class MemoryWalk {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_MEMORY_WALK_H_

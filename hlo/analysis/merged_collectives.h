@@ -2,8 +2,7 @@
 //
 // A merged collective is recognized by the causes on the get-tuple-elements of its arrays
 // (hlo/ir/cause_attribute.h).
-#ifndef TOROID_HLO_ANALYSIS_MERGED_COLLECTIVES_H_
-#define TOROID_HLO_ANALYSIS_MERGED_COLLECTIVES_H_
+#pragma once
 
 #include <vector>
 
@@ -31,5 +30,3 @@ class MergedCollectives {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_MERGED_COLLECTIVES_H_

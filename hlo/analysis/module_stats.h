@@ -1,6 +1,5 @@
 // Statistics of a module: counts, sizes, work, calls, collectives and shardings.
-#ifndef TOROID_HLO_ANALYSIS_MODULE_STATS_H_
-#define TOROID_HLO_ANALYSIS_MODULE_STATS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -77,5 +76,3 @@ struct ModuleStats {
 ModuleStats ComputeModuleStats(const Module& module);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_MODULE_STATS_H_

@@ -1,6 +1,5 @@
 // Module statistics as JSON and as tables.
-#ifndef TOROID_HLO_ANALYSIS_MODULE_STATS_REPORT_H_
-#define TOROID_HLO_ANALYSIS_MODULE_STATS_REPORT_H_
+#pragma once
 
 #include <string>
 
@@ -23,5 +22,3 @@ std::string ModuleStatsJson(const ModuleStats& stats, const StatsOrigin& origin)
 std::string ModuleStatsTable(const ModuleStats& stats, const StatsOrigin& origin, int width);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_MODULE_STATS_REPORT_H_

@@ -8,8 +8,7 @@
 // to those live around it; the arguments of a body belong to its caller. Values inside fusions and reducers
 // stay in registers.
 // Example: x = f32[1000] parameter(0), y = negate(x), ROOT z = sine(y): 8 kB, because z reuses y's buffer.
-#ifndef TOROID_HLO_ANALYSIS_PEAK_MEMORY_H_
-#define TOROID_HLO_ANALYSIS_PEAK_MEMORY_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -42,5 +41,3 @@ std::vector<HeldMemory> MemoryWhileRunning(const Module& module, const ArraySize
                                            const BufferKind& kind = nullptr);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_PEAK_MEMORY_H_

@@ -3,8 +3,7 @@
 // The unit is a byte of memory traffic. Every instruction writes its result; a collective also sends it over
 // slower links; a contraction also computes. A loop counts as often as it runs. The simulator, not this,
 // predicts times on a machine.
-#ifndef TOROID_HLO_ANALYSIS_ROUGH_COSTS_H_
-#define TOROID_HLO_ANALYSIS_ROUGH_COSTS_H_
+#pragma once
 
 #include <vector>
 
@@ -22,5 +21,3 @@ class RoughCosts {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_ROUGH_COSTS_H_

@@ -1,6 +1,5 @@
 // Statistics of the shardings in a module, ordinary ones and Shardy's.
-#ifndef TOROID_HLO_ANALYSIS_SHARDING_STATS_H_
-#define TOROID_HLO_ANALYSIS_SHARDING_STATS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -26,5 +25,3 @@ struct ShardingStats {
 ShardingStats ComputeShardingStats(const Module& module);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_SHARDING_STATS_H_

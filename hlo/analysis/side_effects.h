@@ -1,6 +1,5 @@
 // Instructions with side effects.
-#ifndef TOROID_HLO_ANALYSIS_SIDE_EFFECTS_H_
-#define TOROID_HLO_ANALYSIS_SIDE_EFFECTS_H_
+#pragma once
 
 #include <vector>
 
@@ -24,5 +23,3 @@ class SideEffects {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_SIDE_EFFECTS_H_

@@ -5,8 +5,7 @@
 // and that the body hands on unchanged. Its trips are those of `for (i = first; i < bound; i += step)`, for
 // each direction of comparison. A known_trip_count in the backend_config is taken as true.
 // Example: first 0, step 2, condition i < 5: 3 trips.
-#ifndef TOROID_HLO_ANALYSIS_TRIP_COUNT_H_
-#define TOROID_HLO_ANALYSIS_TRIP_COUNT_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -30,5 +29,3 @@ struct Executions {
 std::vector<Executions> CountExecutions(const Module& module);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_TRIP_COUNT_H_

@@ -1,6 +1,5 @@
 // Work of one instruction, by the unit that does it, computed from its shapes.
-#ifndef TOROID_HLO_ANALYSIS_WORK_H_
-#define TOROID_HLO_ANALYSIS_WORK_H_
+#pragma once
 
 #include <cstdint>
 
@@ -51,5 +50,3 @@ int64_t MatrixFlops(const Instruction& instruction);
 int64_t ArrayBytes(const Shape& shape);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_ANALYSIS_WORK_H_

@@ -1,5 +1,3 @@
 // A program that includes this header allocates through mimalloc. For millions of small objects, such as
 // instructions, mimalloc takes four fifths of the time of the system's allocator.
-#ifndef TOROID_HLO_BASE_ALLOCATOR_H_
-#define TOROID_HLO_BASE_ALLOCATOR_H_
-#endif
+#pragma once

@@ -6,8 +6,7 @@
 //     app.add_option("IN", input, "...")->required();
 //     return toroid::RunCommand(app, argc, argv, [&] { return Convert(input); });
 //   }
-#ifndef TOROID_HLO_BASE_COMMAND_LINE_H_
-#define TOROID_HLO_BASE_COMMAND_LINE_H_
+#pragma once
 
 #include <functional>
 
@@ -26,5 +25,3 @@ inline constexpr int kExitUsage = 2;    // Unknown flags, bad values.
 int RunCommand(CLI::App& app, int argc, char** argv, const std::function<absl::Status()>& run);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BASE_COMMAND_LINE_H_

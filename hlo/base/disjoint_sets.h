@@ -1,6 +1,5 @@
 // Disjoint sets of integers (union-find).
-#ifndef TOROID_HLO_BASE_DISJOINT_SETS_H_
-#define TOROID_HLO_BASE_DISJOINT_SETS_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -29,5 +28,3 @@ class DisjointSets {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BASE_DISJOINT_SETS_H_

@@ -1,6 +1,5 @@
 // Reads and writes whole files.
-#ifndef TOROID_HLO_BASE_FILES_H_
-#define TOROID_HLO_BASE_FILES_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -48,5 +47,3 @@ bool IsStream(const std::string& path);
 absl::string_view WithoutGz(absl::string_view path);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BASE_FILES_H_

@@ -1,8 +1,7 @@
 // Gzip-compressed files, recognized by their content.
 //
 // Source: RFC 1952.
-#ifndef TOROID_HLO_BASE_GZIP_H_
-#define TOROID_HLO_BASE_GZIP_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -26,5 +25,3 @@ absl::StatusOr<std::string> Gunzip(absl::string_view bytes, size_t limit = size_
 absl::StatusOr<std::string> Gzip(absl::string_view content);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BASE_GZIP_H_

@@ -1,6 +1,5 @@
 // Small integer arithmetic shared by every layer.
-#ifndef TOROID_HLO_BASE_MATH_H_
-#define TOROID_HLO_BASE_MATH_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -35,5 +34,3 @@ inline int64_t SaturatingMultiply(int64_t a, int64_t b) { return CheckedMultiply
 inline int64_t SaturatingAdd(int64_t a, int64_t b) { return CheckedAdd(a, b).value_or(INT64_MAX); }
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BASE_MATH_H_

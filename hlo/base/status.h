@@ -1,6 +1,5 @@
 // Status plumbing: macros that pass errors on, and CHECK for broken invariants of our own.
-#ifndef TOROID_HLO_BASE_STATUS_H_
-#define TOROID_HLO_BASE_STATUS_H_
+#pragma once
 
 #include <cstdio>
 #include <cstdlib>
@@ -47,5 +46,3 @@ inline absl::Status Annotate(const absl::Status& status, absl::string_view conte
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BASE_STATUS_H_

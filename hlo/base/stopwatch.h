@@ -1,6 +1,5 @@
 // Elapsed time.
-#ifndef TOROID_HLO_BASE_STOPWATCH_H_
-#define TOROID_HLO_BASE_STOPWATCH_H_
+#pragma once
 
 #include <chrono>
 
@@ -18,5 +17,3 @@ class Stopwatch {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BASE_STOPWATCH_H_

@@ -1,6 +1,5 @@
 // Suggestions for misspelled words.
-#ifndef TOROID_HLO_BASE_SUGGESTION_H_
-#define TOROID_HLO_BASE_SUGGESTION_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -17,5 +16,3 @@ std::string Nearest(absl::string_view word, const std::vector<std::string>& cand
 std::string DidYouMean(absl::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BASE_SUGGESTION_H_

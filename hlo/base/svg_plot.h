@@ -1,6 +1,5 @@
 // Plots, drawn by gnuplot (a package of the distribution that setup.sh --test installs).
-#ifndef TOROID_HLO_BASE_SVG_PLOT_H_
-#define TOROID_HLO_BASE_SVG_PLOT_H_
+#pragma once
 
 #include <string>
 
@@ -17,5 +16,3 @@ absl::Status PlotSvg(const std::string& script, const std::string& path, int wid
 std::string GnuplotString(absl::string_view text);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BASE_SVG_PLOT_H_

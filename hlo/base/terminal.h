@@ -1,6 +1,5 @@
 // The width of a report, and texts cut to fit it.
-#ifndef TOROID_HLO_BASE_TERMINAL_H_
-#define TOROID_HLO_BASE_TERMINAL_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -25,5 +24,3 @@ std::string CutMiddle(absl::string_view text, int width);
 std::vector<int> FitWidths(std::vector<int> widths, int total);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BASE_TERMINAL_H_

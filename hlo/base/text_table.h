@@ -1,6 +1,5 @@
 // Numbers and tables as text for people.
-#ifndef TOROID_HLO_BASE_TEXT_TABLE_H_
-#define TOROID_HLO_BASE_TEXT_TABLE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -20,5 +19,3 @@ std::string CountText(int64_t count);
 std::string TableText(const std::vector<std::vector<std::string>>& rows, int width);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BASE_TEXT_TABLE_H_

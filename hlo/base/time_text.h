@@ -1,6 +1,5 @@
 // Durations as text for people.
-#ifndef TOROID_HLO_BASE_TIME_TEXT_H_
-#define TOROID_HLO_BASE_TIME_TEXT_H_
+#pragma once
 
 #include <string>
 
@@ -10,5 +9,3 @@ namespace toroid {
 std::string TimeText(double seconds);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BASE_TIME_TEXT_H_

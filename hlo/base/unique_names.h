@@ -1,6 +1,5 @@
 // Names that differ from each other.
-#ifndef TOROID_HLO_BASE_UNIQUE_NAMES_H_
-#define TOROID_HLO_BASE_UNIQUE_NAMES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -29,5 +28,3 @@ class UniqueNames {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BASE_UNIQUE_NAMES_H_

@@ -1,6 +1,5 @@
 // Units of predicted costs: bytes and picoseconds as integers, so that sums are exact and equal plans equal.
-#ifndef TOROID_HLO_BASE_UNITS_H_
-#define TOROID_HLO_BASE_UNITS_H_
+#pragma once
 
 #include <cmath>
 #include <cstdint>
@@ -21,5 +20,3 @@ inline Picoseconds PicosecondsOf(double seconds) {
 inline double SecondsOf(Picoseconds ps) { return static_cast<double>(ps) / kPicosecondsPerSecond; }
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BASE_UNITS_H_

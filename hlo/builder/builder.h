@@ -7,8 +7,7 @@
 //   ASSIGN_OR_RETURN(auto module, b.Build(b.Maximum(y, b.FullLike(y, 0))));
 //
 // Errors: Build() returns the first one; values returned after it are meaningless.
-#ifndef TOROID_HLO_BUILDER_BUILDER_H_
-#define TOROID_HLO_BUILDER_BUILDER_H_
+#pragma once
 
 #include <cstdint>
 #include <initializer_list>
@@ -109,5 +108,3 @@ class Builder : public InstructionBuilder {
 xla::OpSharding SplitSharding(int rank, int64_t dimension, int64_t n, int64_t num_devices);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BUILDER_BUILDER_H_

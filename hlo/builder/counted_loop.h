@@ -1,6 +1,5 @@
 // Loops with a trip counter.
-#ifndef TOROID_HLO_BUILDER_COUNTED_LOOP_H_
-#define TOROID_HLO_BUILDER_COUNTED_LOOP_H_
+#pragma once
 
 #include <cstdint>
 
@@ -15,5 +14,3 @@ namespace toroid {
 Value CountedLoop(InstructionBuilder& b, absl::Span<const Value> state, int64_t trips, Computation* body);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BUILDER_COUNTED_LOOP_H_

@@ -1,6 +1,5 @@
 // Einstein's notation for products of two arrays.
-#ifndef TOROID_HLO_BUILDER_EINSUM_H_
-#define TOROID_HLO_BUILDER_EINSUM_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -25,5 +24,3 @@ struct Einsum {
 absl::StatusOr<Einsum> ParseEinsum(absl::string_view equation, const Shape& lhs, const Shape& rhs);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BUILDER_EINSUM_H_

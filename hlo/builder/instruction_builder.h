@@ -14,8 +14,7 @@
 //
 // Errors: status() keeps the first one; values returned after it are meaningless. A value may be used only in
 // the computation it was made in.
-#ifndef TOROID_HLO_BUILDER_INSTRUCTION_BUILDER_H_
-#define TOROID_HLO_BUILDER_INSTRUCTION_BUILDER_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -214,5 +213,3 @@ class InstructionBuilder {
 Shape WithLayoutOf(Shape shape, const Shape& like);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BUILDER_INSTRUCTION_BUILDER_H_

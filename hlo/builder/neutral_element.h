@@ -1,6 +1,5 @@
 // Neutral elements of reducing ops.
-#ifndef TOROID_HLO_BUILDER_NEUTRAL_ELEMENT_H_
-#define TOROID_HLO_BUILDER_NEUTRAL_ELEMENT_H_
+#pragma once
 
 #include <optional>
 
@@ -15,5 +14,3 @@ namespace toroid {
 std::optional<Literal> NeutralElement(Opcode opcode, PrimitiveType type);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_BUILDER_NEUTRAL_ELEMENT_H_

@@ -9,8 +9,7 @@
 // time.
 // Example: gathering 3 MB over links of 70 GB/s costs 3e6, or 43 us; reading them from memory of 450 GB/s
 // 4.7e5.
-#ifndef TOROID_HLO_COST_COST_MODEL_H_
-#define TOROID_HLO_COST_COST_MODEL_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -54,5 +53,3 @@ class CostModel {
 const CostModel& DefaultCostModel();
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_COST_COST_MODEL_H_

@@ -1,5 +1,4 @@
-#ifndef TOROID_HLO_COST_OBJECTIVE_H_
-#define TOROID_HLO_COST_OBJECTIVE_H_
+#pragma once
 
 #include <cstdint>
 
@@ -11,5 +10,3 @@ namespace toroid {
 enum class Objective : uint8_t { kBytes, kSeconds };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_COST_OBJECTIVE_H_

@@ -1,6 +1,5 @@
 // Times of a program and of its collectives, predicted by a machine's model for reports on the program.
-#ifndef TOROID_HLO_COST_PREDICTED_TIMES_H_
-#define TOROID_HLO_COST_PREDICTED_TIMES_H_
+#pragma once
 
 #include <string>
 
@@ -19,5 +18,3 @@ struct PredictedTimes {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_COST_PREDICTED_TIMES_H_

@@ -2,8 +2,7 @@
 //
 // Choices that need a machine's rates without a simulator take them from here, and nowhere else. The figures are those of
 // simulator/machines/tpu_v3.textproto, which states their sources; a test compares the two.
-#ifndef TOROID_HLO_COST_TARGET_H_
-#define TOROID_HLO_COST_TARGET_H_
+#pragma once
 
 #include <cstdint>
 
@@ -28,5 +27,3 @@ inline constexpr Target kTarget = {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_COST_TARGET_H_

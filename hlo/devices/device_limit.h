@@ -1,7 +1,6 @@
 // The largest mesh. Every reader of a number of devices checks it against this limit; larger numbers come
 // from damaged files.
-#ifndef TOROID_HLO_DEVICES_DEVICE_LIMIT_H_
-#define TOROID_HLO_DEVICES_DEVICE_LIMIT_H_
+#pragma once
 
 #include <cstdint>
 
@@ -12,5 +11,3 @@ inline constexpr int kMaxDeviceAxes = 20;
 inline constexpr int64_t kMaxDevices = int64_t{1} << kMaxDeviceAxes;
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_DEVICES_DEVICE_LIMIT_H_

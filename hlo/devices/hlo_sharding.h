@@ -5,8 +5,7 @@
 // reshape(transpose(reshape(0..N-1, q), p), t). The shard shape is ceil(n_k / t_k) everywhere; the part of a
 // shard beyond the array is padding.
 // Example: f32[5,8] under {devices=[2,2]<=[4]}: shards [3,4]; device 2 holds rows 3..4 and columns 0..3.
-#ifndef TOROID_HLO_DEVICES_HLO_SHARDING_H_
-#define TOROID_HLO_DEVICES_HLO_SHARDING_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -102,5 +101,3 @@ class HloSharding {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_DEVICES_HLO_SHARDING_H_

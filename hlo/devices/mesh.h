@@ -8,8 +8,7 @@
 //
 // Example: mesh "x"=4, "y"=6 over 24 devices: axes 2 2 2 3 (strides 12 6 3 1); {"x"} on a dimension is the
 // list [0, 1].
-#ifndef TOROID_HLO_DEVICES_MESH_H_
-#define TOROID_HLO_DEVICES_MESH_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -197,5 +196,3 @@ class Mesh {
 std::vector<int64_t> CutsOf(const HloSharding& sharding, const DeviceOrder& order);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_DEVICES_MESH_H_

@@ -12,8 +12,7 @@
 //
 // Example: sizes [4], strides [2], the line {3, 0, 1, 1, 1}, shared [2] at [1]:
 // {0,2},{1,3},{2,4},{3,5},{4,6},{5,7}, which send to the next of four rows of two devices.
-#ifndef TOROID_HLO_DEVICES_PERMUTE_PATTERN_H_
-#define TOROID_HLO_DEVICES_PERMUTE_PATTERN_H_
+#pragma once
 
 #include <cstdint>
 #include <utility>
@@ -41,5 +40,3 @@ bool ArePairsApart(const xla::HloInstructionProto& a, const xla::HloInstructionP
 void AppendPairs(const xla::HloInstructionProto& from, xla::HloInstructionProto* to);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_DEVICES_PERMUTE_PATTERN_H_

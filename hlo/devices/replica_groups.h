@@ -4,8 +4,7 @@
 // numbers in one of four wire forms (explicit in two fields, iota, mesh axes). Its channel id and
 // use_global_device_ids decide what the numbers mean (GroupMode). Iota and mesh forms are expanded only on
 // request. Example: iota [2,2]<=[2,2]T(1,0) is {0,2},{1,3}.
-#ifndef TOROID_HLO_DEVICES_REPLICA_GROUPS_H_
-#define TOROID_HLO_DEVICES_REPLICA_GROUPS_H_
+#pragma once
 
 #include <cstdint>
 #include <utility>
@@ -64,5 +63,3 @@ absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ExpandSourceTargetPairs
     const Instruction& instruction, int64_t num_replicas, int64_t num_partitions);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_DEVICES_REPLICA_GROUPS_H_

@@ -1,6 +1,5 @@
 // The number of replicas of a module whose header does not state it.
-#ifndef TOROID_HLO_DEVICES_REPLICAS_H_
-#define TOROID_HLO_DEVICES_REPLICAS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -20,5 +19,3 @@ int64_t InferReplicas(const Module& module);
 absl::StatusOr<int64_t> ReplicasToRun(const Module& module, int64_t given);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_DEVICES_REPLICAS_H_

@@ -2,8 +2,7 @@
 //
 // A partitioned module records its number of devices and how the global arguments and the result are sharded,
 // in the fields spmd_parameters_shardings, spmd_output_sharding and device_assignment of HloModuleProto.
-#ifndef TOROID_HLO_DEVICES_SPMD_RECORD_H_
-#define TOROID_HLO_DEVICES_SPMD_RECORD_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -47,5 +46,3 @@ bool IsProgramOfOneDevice(const Module& module);
 bool HasManualRegions(const Module& module);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_DEVICES_SPMD_RECORD_H_

@@ -1,6 +1,5 @@
 // Translates gradient options for a module to a copy of it.
-#ifndef TOROID_HLO_GRADIENT_COPIED_OPTIONS_H_
-#define TOROID_HLO_GRADIENT_COPIED_OPTIONS_H_
+#pragma once
 
 #include "hlo/gradient/sweep/gradient_options.h"
 #include "hlo/ir/module.h"
@@ -14,5 +13,3 @@ Instruction* InCopy(const Instruction& instruction, const Module& copy);
 GradientOptions OptionsInCopy(const GradientOptions& options, const Module& module, const Module& copy);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_COPIED_OPTIONS_H_

@@ -9,8 +9,7 @@
 //
 // Cotangents are defined as in JAX (pullback.h). A cotangent has the sharding of its value.
 // Source: Griewank and Walther, Evaluating Derivatives, 2nd edition, chapter 3.
-#ifndef TOROID_HLO_GRADIENT_GRADIENT_H_
-#define TOROID_HLO_GRADIENT_GRADIENT_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -40,5 +39,3 @@ absl::StatusOr<std::unique_ptr<Module>> GradientModule(const Module& module,
                                                        const GradientOptions& options, int64_t leaf = 0);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_GRADIENT_H_

@@ -18,8 +18,7 @@
 // computed. A bisection finds the longest prefix of the order that fits; a few more rounds try the remaining
 // values.
 // Source: Chen et al., Training deep nets with sublinear memory cost, arXiv:1604.06174.
-#ifndef TOROID_HLO_GRADIENT_MEMORY_FIT_H_
-#define TOROID_HLO_GRADIENT_MEMORY_FIT_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -66,5 +65,3 @@ absl::StatusOr<MemoryFitted> FitMemory(const Instruction& of, absl::Span<const I
 std::function<double(const Instruction&)> OpSeconds(const CostModel& model);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_MEMORY_FIT_H_

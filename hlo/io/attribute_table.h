@@ -2,8 +2,7 @@
 //
 // The attribute bits of hlo/opcode.inc say which opcodes have a row. A new attribute is a bit there and a row
 // in attribute_table.cc.
-#ifndef TOROID_HLO_IO_ATTRIBUTE_TABLE_H_
-#define TOROID_HLO_IO_ATTRIBUTE_TABLE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -62,5 +61,3 @@ absl::Span<const AttributeRow> AttributeTable();
 inline constexpr uint64_t kAnyOpcode = ~uint64_t{0};
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_ATTRIBUTE_TABLE_H_

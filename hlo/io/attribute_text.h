@@ -2,8 +2,7 @@
 //
 // The attribute bits of hlo/opcode.inc say which opcodes have a row. A new attribute is a bit there and a row
 // in attribute_table.cc.
-#ifndef TOROID_HLO_IO_ATTRIBUTE_TEXT_H_
-#define TOROID_HLO_IO_ATTRIBUTE_TEXT_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -52,5 +51,3 @@ using ComputationName = std::function<std::string(const Computation&)>;
 void AppendAttributes(const Instruction& instruction, const ComputationName& name_of, std::string* out);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_ATTRIBUTE_TEXT_H_

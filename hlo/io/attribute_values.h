@@ -1,7 +1,6 @@
 // Values of structured instruction attributes in HLO text: a reader and a printer for each. The attributes
 // themselves are in the table of attribute_table.cc.
-#ifndef TOROID_HLO_IO_ATTRIBUTE_VALUES_H_
-#define TOROID_HLO_IO_ATTRIBUTE_VALUES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -67,5 +66,3 @@ absl::Status ParseDomain(TextScanner* scanner, xla::HloInstructionProto* instruc
 std::string DomainToString(const xla::HloInstructionProto& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_ATTRIBUTE_VALUES_H_

@@ -1,7 +1,6 @@
 // The protocol buffers that hold HLO modules. They are told apart by a scan of their fields that skips
 // contents.
-#ifndef TOROID_HLO_IO_CONTAINER_H_
-#define TOROID_HLO_IO_CONTAINER_H_
+#pragma once
 
 #include <optional>
 
@@ -38,5 +37,3 @@ bool LooksLikeText(absl::string_view bytes);
 bool LooksLikeProtoText(absl::string_view text);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_CONTAINER_H_

@@ -3,8 +3,7 @@
 //   {{0,1},{2,3}}                    explicit; {} is one group of all
 //   [2,2]<=[4]  [2,2]<=[2,2]T(1,0)   iota: [groups, members] cut from 0..N-1 reshaped and transposed
 //   mesh['a'=2,'b'=4] {'b'}          groups along mesh axes
-#ifndef TOROID_HLO_IO_DEVICE_GROUPS_TEXT_H_
-#define TOROID_HLO_IO_DEVICE_GROUPS_TEXT_H_
+#pragma once
 
 #include <string>
 
@@ -21,5 +20,3 @@ absl::Status ParseDeviceGroups(TextScanner* scanner, xla::HloInstructionProto* i
 std::string DeviceGroupsToString(const xla::HloInstructionProto& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_DEVICE_GROUPS_TEXT_H_

@@ -8,8 +8,7 @@
 //              descriptor
 // The other fields of a wrapper (buffer assignment, arguments, result, platform, configuration, unknown ones)
 // are kept and written back.
-#ifndef TOROID_HLO_IO_FILE_H_
-#define TOROID_HLO_IO_FILE_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -86,5 +85,3 @@ absl::Status WriteHloFile(const HloFile& file, const std::string& path, Format f
 absl::Status WriteHloFile(const HloFile& file, const std::string& path);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_FILE_H_

@@ -1,6 +1,5 @@
 // Keeps the first error of a parser of protobuf text.
-#ifndef TOROID_HLO_IO_FIRST_ERROR_H_
-#define TOROID_HLO_IO_FIRST_ERROR_H_
+#pragma once
 
 #include <string>
 
@@ -22,5 +21,3 @@ class FirstError : public google::protobuf::io::ErrorCollector {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_FIRST_ERROR_H_

@@ -4,8 +4,7 @@
 // jaxprs, TensorFlow saved models, archives of NumPy and PyTorch, folders. Example:
 //
 //   step.mlir: StableHLO text, which is not read; make HLO of it: python3 -c "from jax._src.lib import ..."
-#ifndef TOROID_HLO_IO_FOREIGN_INPUT_H_
-#define TOROID_HLO_IO_FOREIGN_INPUT_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -23,5 +22,3 @@ std::optional<std::string> DescribeForeign(absl::string_view bytes, const std::s
 std::optional<std::string> DescribeFolder(const std::string& path);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_FOREIGN_INPUT_H_

@@ -4,8 +4,7 @@
 // layouts; attributes in any order; to_apply bodies written in place; `OP-start` for async-start around an
 // OP; a single instruction alone, whose operands become parameters. Printing gives text that reads back to
 // the same module.
-#ifndef TOROID_HLO_IO_HLO_TEXT_H_
-#define TOROID_HLO_IO_HLO_TEXT_H_
+#pragma once
 
 #include <cstdint>
 #include <limits>
@@ -44,5 +43,3 @@ std::string PrintModule(const Module& module, const PrintOptions& options = {});
 std::string PrintInstruction(const Instruction& instruction, const PrintOptions& options = {});
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_HLO_TEXT_H_

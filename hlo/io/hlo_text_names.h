@@ -1,6 +1,5 @@
 // Names as HLO text can spell them, unique in their scope.
-#ifndef TOROID_HLO_IO_HLO_TEXT_NAMES_H_
-#define TOROID_HLO_IO_HLO_TEXT_NAMES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -31,5 +30,3 @@ class TextNames {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_HLO_TEXT_NAMES_H_

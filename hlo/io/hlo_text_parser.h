@@ -1,6 +1,5 @@
 // The reading half of hlo_text.h.
-#ifndef TOROID_HLO_IO_HLO_TEXT_PARSER_H_
-#define TOROID_HLO_IO_HLO_TEXT_PARSER_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -93,5 +92,3 @@ class HloTextParser {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_HLO_TEXT_PARSER_H_

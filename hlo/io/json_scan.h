@@ -1,6 +1,5 @@
 // Checks the tokens of JSON before protobuf parses it, for limits that protobuf's parser lacks.
-#ifndef TOROID_HLO_IO_JSON_SCAN_H_
-#define TOROID_HLO_IO_JSON_SCAN_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -38,5 +37,3 @@ absl::Status CheckJsonNesting(absl::string_view text);
 std::string WithSignedZeros(std::string text);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_JSON_SCAN_H_

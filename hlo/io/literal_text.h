@@ -3,8 +3,7 @@
 // Braces list elements in row-major order, independent of the layout; a value without braces is the value of
 // all elements. Floats print with the fewest digits that read back to the same bits; NaNs keep sign and
 // payload.
-#ifndef TOROID_HLO_IO_LITERAL_TEXT_H_
-#define TOROID_HLO_IO_LITERAL_TEXT_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -27,5 +26,3 @@ absl::StatusOr<std::optional<Literal>> ParseLiteral(const Shape& shape, TextScan
 void AppendLiteral(const Literal& literal, std::string* out);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_LITERAL_TEXT_H_

@@ -4,8 +4,7 @@
 //   mesh['x'=2,'y'=4], device_ids=(1,0,...)    an explicit order
 //   mesh['x'=2,'y'=4], device_ids=([4,2]T(1,0))  0..7 in shape [4,2], transposed, read row-major
 //   {'x','y':(1)2}                             axes, major to minor; (1)2: a sub-axis: pre-size 1, size 2
-#ifndef TOROID_HLO_IO_MESH_TEXT_H_
-#define TOROID_HLO_IO_MESH_TEXT_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -44,5 +43,3 @@ absl::Status ParseIota(TextScanner* scanner, std::vector<int64_t>* dims, std::ve
 absl::StatusOr<int64_t> DeviceCount(const std::vector<int64_t>& dims, TextScanner* scanner);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_MESH_TEXT_H_

@@ -1,7 +1,6 @@
 // Attributes that any instruction may have in HLO text: metadata, frontend attributes, backend configs,
 // statistics.
-#ifndef TOROID_HLO_IO_METADATA_TEXT_H_
-#define TOROID_HLO_IO_METADATA_TEXT_H_
+#pragma once
 
 #include <string>
 
@@ -29,5 +28,3 @@ absl::Status ParseStatistics(TextScanner* scanner, xla::StatisticsViz* statistic
 std::string StatisticsToString(const xla::StatisticsViz& statistics);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_METADATA_TEXT_H_

@@ -4,8 +4,7 @@
 //   toroid.spmd_output_sharding={devices=[2]<=[2]}
 //   toroid.spmd_parameters_shardings={{replicated}, {devices=[2]<=[2]}}     one per parameter
 //   toroid.device_assignment={[1,2]<=[2]}                                   [replicas, partitions] or a list
-#ifndef TOROID_HLO_IO_MODULE_HEADER_TEXT_H_
-#define TOROID_HLO_IO_MODULE_HEADER_TEXT_H_
+#pragma once
 
 #include <string>
 
@@ -26,5 +25,3 @@ absl::Status ParseStackFrames(TextScanner* scanner, Module* module);
 void AppendStackFrames(const Module& module, std::string* out);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_MODULE_HEADER_TEXT_H_

@@ -5,8 +5,7 @@
 // shardings and attributes are parsed once and shared. The writer emits wire bytes directly.
 // Requires, as the wire format does: operands before users, callees before callers.
 // BUILD: srcs += "module_proto_reader.cc", "module_proto_writer.cc"
-#ifndef TOROID_HLO_IO_MODULE_PROTO_H_
-#define TOROID_HLO_IO_MODULE_PROTO_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -29,5 +28,3 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModuleProto(absl::string_view bytes)
 void AppendModuleProto(const Module& module, std::string* bytes);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_MODULE_PROTO_H_

@@ -4,8 +4,7 @@
 //   #sdy.sharding<@mesh, [{"data"}, {"model", ?}p1], replicated={"x"}>
 //   #sdy.sharding_per_value<[<@mesh, [{}, {?}]>, ...]>
 //   #sdy.op_sharding_rule<([i, k], [k, j])->([i, j]) {i=8, j=2, k=4} reduction={k}, custom>
-#ifndef TOROID_HLO_IO_SDY_SHARDING_H_
-#define TOROID_HLO_IO_SDY_SHARDING_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -77,5 +76,3 @@ absl::StatusOr<SdyShardingRule> ParseSdyShardingRule(absl::string_view text);
 std::string SdyShardingToString(const SdySharding& sharding, absl::string_view mesh_name);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_SDY_SHARDING_H_

@@ -7,8 +7,7 @@
 //     ...            the elements in the order of the layout, little endian; types of 1, 2 and 4 bits (pred
 //                    has 1) are packed into bytes, from the low bits up
 // Example: pred[3] {1, 0, 1} ends in the one byte 0x05, s4[3] {1, 2, 3} in 0x21 0x03.
-#ifndef TOROID_HLO_IO_SERIALIZED_LITERAL_H_
-#define TOROID_HLO_IO_SERIALIZED_LITERAL_H_
+#pragma once
 
 #include <string>
 
@@ -28,5 +27,3 @@ absl::Status AppendSerializedLiteral(const Literal& literal, std::string* out);
 absl::StatusOr<Literal> TakeSerializedLiteral(absl::string_view* bytes);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_SERIALIZED_LITERAL_H_

@@ -1,8 +1,7 @@
 // Shapes in HLO text: f32[2,<=3]{1,0:T(8,128)}, (f32[], token[]), b(f32[4]).
 //
 // The printing side is Shape::ToString.
-#ifndef TOROID_HLO_IO_SHAPE_TEXT_H_
-#define TOROID_HLO_IO_SHAPE_TEXT_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -21,5 +20,3 @@ absl::StatusOr<Shape> ParseShape(TextScanner* scanner);
 absl::StatusOr<Shape> ParseShape(absl::string_view text);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_SHAPE_TEXT_H_

@@ -6,8 +6,7 @@
 //   {mesh['x'=2,'y'=4], [{'x'}, {}, {'y':(1)2, ?}], replicated={...}, unreduced={...}, manual={...}}
 //   {{replicated}, {devices=[2]<=[2]}}             a tuple: one entry per leaf
 //   shard_as N, shard_like N, metadata={...} inside any of them
-#ifndef TOROID_HLO_IO_SHARDING_TEXT_H_
-#define TOROID_HLO_IO_SHARDING_TEXT_H_
+#pragma once
 
 #include <string>
 
@@ -28,5 +27,3 @@ absl::StatusOr<xla::OpSharding> ParseSharding(absl::string_view text);
 std::string ShardingToString(const xla::OpSharding& sharding);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_SHARDING_TEXT_H_

@@ -3,8 +3,7 @@
 // construct around it (`1_2x0_0` is a padding after `padding=`).
 //
 // Errors of every method: kInvalidArgument "LINE:COL: what is wrong".
-#ifndef TOROID_HLO_IO_TEXT_SCANNER_H_
-#define TOROID_HLO_IO_TEXT_SCANNER_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -129,5 +128,3 @@ auto ParseWhole(absl::string_view text, const Parse& parse)
 std::string Quoted(absl::string_view text);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_TEXT_SCANNER_H_

@@ -8,8 +8,7 @@
 //   if (!fields.ok()) ...  // Damaged.
 //
 // Source: the wire format of Protocol Buffers: varint, 64-bit, length-delimited, group, 32-bit.
-#ifndef TOROID_HLO_IO_WIRE_FIELDS_H_
-#define TOROID_HLO_IO_WIRE_FIELDS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -152,5 +151,3 @@ class WirePieces {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IO_WIRE_FIELDS_H_

@@ -4,8 +4,7 @@
 // long as that message. A number that the writer left out has HLO's default. The Set functions write into the
 // attributes of a new instruction.
 // Example: for (const int64_t d : DotView(*instruction).lhs_contracting()) ...
-#ifndef TOROID_HLO_IR_ATTRIBUTE_VIEWS_H_
-#define TOROID_HLO_IR_ATTRIBUTE_VIEWS_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -190,5 +189,3 @@ class PadView {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_ATTRIBUTE_VIEWS_H_

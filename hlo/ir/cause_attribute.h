@@ -1,6 +1,5 @@
 // The frontend attribute for the cause of a collective.
-#ifndef TOROID_HLO_IR_CAUSE_ATTRIBUTE_H_
-#define TOROID_HLO_IR_CAUSE_ATTRIBUTE_H_
+#pragma once
 
 namespace toroid {
 
@@ -8,5 +7,3 @@ namespace toroid {
 inline constexpr char kCauseAttribute[] = "toroid.cause";
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_CAUSE_ATTRIBUTE_H_

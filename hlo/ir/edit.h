@@ -4,8 +4,7 @@
 // puts every operand before its users and keeps the order otherwise. EliminateDeadCode
 // (hlo/passes/dce_pass.h) drops instructions that have become unused.
 // Example: insert a copy of x: c = computation->Add(kCopy, ..., {x}); ReplaceUses(x, c); SortInstructions.
-#ifndef TOROID_HLO_IR_EDIT_H_
-#define TOROID_HLO_IR_EDIT_H_
+#pragma once
 
 #include <memory>
 #include <vector>
@@ -63,5 +62,3 @@ void ReplaceCalled(Instruction* instruction, absl::FunctionRef<Computation*(cons
 std::unique_ptr<Module> CloneModule(const Module& module);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_EDIT_H_

@@ -4,8 +4,7 @@
 // are members. Attributes of particular opcodes (window, dot dimension numbers, literal, ...) stay in the
 // message they were read from, attrs(): nothing is translated, and unknown fields survive to the output.
 // attrs() is immutable, and many instructions may share it, also those of modules derived from this one.
-#ifndef TOROID_HLO_IR_INSTRUCTION_H_
-#define TOROID_HLO_IR_INSTRUCTION_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -142,5 +141,3 @@ Dims ToDims(const Repeated& values) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_INSTRUCTION_H_

@@ -1,6 +1,5 @@
 // Literals: values of a shape, stored row-major, independent of the layout.
-#ifndef TOROID_HLO_IR_LITERAL_H_
-#define TOROID_HLO_IR_LITERAL_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -75,5 +74,3 @@ class Literal {
 bool IsSplat(const Literal& literal);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_LITERAL_H_

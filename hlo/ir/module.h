@@ -1,6 +1,5 @@
 // Computations and modules.
-#ifndef TOROID_HLO_IR_MODULE_H_
-#define TOROID_HLO_IR_MODULE_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -187,5 +186,3 @@ class UserMap {
 std::string SourceLine(const Module& module, const xla::OpMetadata* metadata);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_MODULE_H_

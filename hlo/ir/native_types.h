@@ -1,7 +1,6 @@
 // The C++ type that holds an element of each element type. Only for code that computes with elements, since
 // the header takes a second to compile; code that only names types includes types.h.
-#ifndef TOROID_HLO_IR_NATIVE_TYPES_H_
-#define TOROID_HLO_IR_NATIVE_TYPES_H_
+#pragma once
 
 #include <complex>
 #include <cstdint>
@@ -92,5 +91,3 @@ TOROID_FOR_EACH_COMPLEX_TYPE(TOROID_TRAIT)
 #undef TOROID_TRAIT
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_NATIVE_TYPES_H_

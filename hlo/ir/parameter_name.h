@@ -1,6 +1,5 @@
 // The program author's name for a parameter of the entry.
-#ifndef TOROID_HLO_IR_PARAMETER_NAME_H_
-#define TOROID_HLO_IR_PARAMETER_NAME_H_
+#pragma once
 
 #include <string>
 
@@ -17,5 +16,3 @@ inline std::string ParameterName(const Instruction& parameter) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_PARAMETER_NAME_H_

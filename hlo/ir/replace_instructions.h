@@ -1,6 +1,5 @@
 // Replaces instructions by new ones, in a whole computation at once.
-#ifndef TOROID_HLO_IR_REPLACE_INSTRUCTIONS_H_
-#define TOROID_HLO_IR_REPLACE_INSTRUCTIONS_H_
+#pragma once
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -28,5 +27,3 @@ absl::StatusOr<bool> ReplaceEach(Module* module,
                                  absl::FunctionRef<absl::StatusOr<Instruction*>(Instruction* op)> make);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_REPLACE_INSTRUCTIONS_H_

@@ -2,8 +2,7 @@
 //
 // In HLO text the order of lines is the order of execution. Protos list instructions in any order that puts
 // operands first, and give the order of execution by ids in a field of the module.
-#ifndef TOROID_HLO_IR_SCHEDULE_H_
-#define TOROID_HLO_IR_SCHEDULE_H_
+#pragma once
 
 #include <vector>
 
@@ -19,5 +18,3 @@ bool IsScheduled(const Module& module);
 std::vector<const Instruction*> ExecutionOrder(const Computation& computation);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_SCHEDULE_H_

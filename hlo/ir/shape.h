@@ -5,8 +5,7 @@
 //
 // A buffer, b(f32[2]) in text, is an array together with its memory. All functions treat it as the array;
 // IsBuffer() tells them apart.
-#ifndef TOROID_HLO_IR_SHAPE_H_
-#define TOROID_HLO_IR_SHAPE_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -129,5 +128,3 @@ class Shape {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_SHAPE_H_

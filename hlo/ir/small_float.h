@@ -4,8 +4,7 @@
 // Values convert to float exactly; from float they round to nearest even. Overflow gives infinity; in formats
 // without infinity NaN; in formats without both the largest finite value. Arithmetic is done in float.
 // Source: the float format table of the HLO wire format.
-#ifndef TOROID_HLO_IR_SMALL_FLOAT_H_
-#define TOROID_HLO_IR_SMALL_FLOAT_H_
+#pragma once
 
 #include <array>
 #include <cmath>
@@ -173,5 +172,3 @@ template <int e, int m, int b, SmallFloatKind k>
 struct IsSmallFloat<SmallFloat<e, m, b, k>> : std::true_type {};
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_SMALL_FLOAT_H_

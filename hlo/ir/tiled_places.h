@@ -6,8 +6,7 @@
 // places. In the example, row i has the digits i / 8 (stride 2048) and i % 8 (128); column j has j / 128 (1024) and
 // j % 128 (1). Places with i >= 10 or j >= 130 are padding.
 // Source: XLA, docs/tiled_layout.md.
-#ifndef TOROID_HLO_IR_TILED_PLACES_H_
-#define TOROID_HLO_IR_TILED_PLACES_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -46,5 +45,3 @@ std::optional<TiledPlaces> PlacesOf(const Shape& array);
 std::vector<PlacedIndex> IndependentIndices(const std::vector<PlacedIndex>& indices);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_TILED_PLACES_H_

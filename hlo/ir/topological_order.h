@@ -1,6 +1,5 @@
 // Sorts the instructions of a computation so that operands are before their users.
-#ifndef TOROID_HLO_IR_TOPOLOGICAL_ORDER_H_
-#define TOROID_HLO_IR_TOPOLOGICAL_ORDER_H_
+#pragma once
 
 #include <vector>
 
@@ -18,5 +17,3 @@ absl::StatusOr<std::vector<Instruction*>> TopologicalOrder(const Computation& co
                                                            absl::Span<const int> rank = {});
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_TOPOLOGICAL_ORDER_H_

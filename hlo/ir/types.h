@@ -2,8 +2,7 @@
 //
 // Storage: one element takes ByteWidth(type) bytes. Types narrower than a byte (s1..s4, u1..u4, f4, f6) take
 // one byte each, the value in its low bits (sign-extended for signed integers).
-#ifndef TOROID_HLO_IR_TYPES_H_
-#define TOROID_HLO_IR_TYPES_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -76,5 +75,3 @@ absl::string_view TypeName(PrimitiveType type);
 std::optional<PrimitiveType> TypeFromName(absl::string_view name);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_TYPES_H_

@@ -1,6 +1,5 @@
 // Unit dimensions (of one element): adding, dropping and moving them moves no data.
-#ifndef TOROID_HLO_IR_UNIT_DIMS_H_
-#define TOROID_HLO_IR_UNIT_DIMS_H_
+#pragma once
 
 #include "hlo/ir/shape.h"
 
@@ -13,5 +12,3 @@ Dims SizedDims(const Shape& shape);
 bool SameButUnitDims(const Shape& a, const Shape& b);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_UNIT_DIMS_H_

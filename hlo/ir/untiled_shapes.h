@@ -7,8 +7,7 @@
 //   f32[1000]{0:T(1024)} to f32[1,1000]{1,0:T(1,1024)}: a reshape.
 //   f32[32,100]{1,0:T(8,128)} to f32[30,100]{1,0:T(8,128)}: the first 30 rows; the other way there is none.
 //   f32[3,5,100]{2,1,0:T(8,128)} to f32[15,100]{1,0:T(8,128)}: none, row 5 of the result lies in padding of the operand.
-#ifndef TOROID_HLO_IR_UNTILED_SHAPES_H_
-#define TOROID_HLO_IR_UNTILED_SHAPES_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/shape.h"
@@ -28,5 +27,3 @@ struct UntiledShapes {
 absl::StatusOr<UntiledShapes> WithoutTiles(const Shape& from, const Shape& to);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_IR_UNTILED_SHAPES_H_

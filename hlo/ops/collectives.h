@@ -52,8 +52,7 @@
 //   C1 the operand is a state (operand, result, ..).
 // all-reduce-done: Result: the operand's shape.
 //   C1 the operand is an array or a tuple of arrays.
-#ifndef TOROID_HLO_OPS_COLLECTIVES_H_
-#define TOROID_HLO_OPS_COLLECTIVES_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
@@ -76,5 +75,3 @@ absl::StatusOr<Shape> InferCollectivePermuteStartShape(const Instruction& instru
 absl::StatusOr<Shape> InferCollectivePermuteDoneShape(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_COLLECTIVES_H_

@@ -2,8 +2,7 @@
 //
 // Every family lists its constraints C1, C2, ... in its header, below the names of the ops they hold for. A1,
 // A2, ... of infer_shape.h hold for every opcode, M1, M2, ... of verify_module.h for whole modules.
-#ifndef TOROID_HLO_OPS_CONSTRAINT_H_
-#define TOROID_HLO_OPS_CONSTRAINT_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -118,5 +117,3 @@ bool Contains(const Values& values, int64_t value) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_CONSTRAINT_H_

@@ -21,8 +21,7 @@
 //   C4 X64SplitLow, X64SplitHigh: one operand of 64 bits per element, and a result of 32 of its sizes.
 //   C5 TopK, mhlo.topk: the result is (values, s32 indices), both of operand 0's sizes but for the
 //      last, which is at most the operand's; the values have its type.
-#ifndef TOROID_HLO_OPS_CONTROL_FLOW_H_
-#define TOROID_HLO_OPS_CONTROL_FLOW_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
@@ -37,5 +36,3 @@ absl::StatusOr<Shape> InferConditionalShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferCustomCallShape(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_CONTROL_FLOW_H_

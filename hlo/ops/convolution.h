@@ -11,8 +11,7 @@
 //   C8 the bytes of the dilated and padded input fit 64 bits.
 // Result: batch = input batch / batch_group_count, features = kernel output features, spatial sizes of
 // window.h. Result type: as given, else the lhs's.
-#ifndef TOROID_HLO_OPS_CONVOLUTION_H_
-#define TOROID_HLO_OPS_CONVOLUTION_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
@@ -23,5 +22,3 @@ namespace toroid {
 absl::StatusOr<Shape> InferConvolutionShape(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_CONVOLUTION_H_

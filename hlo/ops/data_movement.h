@@ -40,8 +40,7 @@
 //   C2 an array of integers, floats or complex numbers.
 //
 // identity: copy, opt-barrier, domain. Result: the operand's shape, tuples and tokens too.
-#ifndef TOROID_HLO_OPS_DATA_MOVEMENT_H_
-#define TOROID_HLO_OPS_DATA_MOVEMENT_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
@@ -61,5 +60,3 @@ absl::StatusOr<Shape> InferIotaShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferIdentityShape(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_DATA_MOVEMENT_H_

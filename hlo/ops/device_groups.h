@@ -1,6 +1,5 @@
 // Checks of the device groups of collectives, without listing the devices of iota and mesh forms.
-#ifndef TOROID_HLO_OPS_DEVICE_GROUPS_H_
-#define TOROID_HLO_OPS_DEVICE_GROUPS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -25,5 +24,3 @@ absl::StatusOr<DeviceGroupSizes> CheckDeviceGroups(const xla::HloInstructionProt
                                                    bool may_differ);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_DEVICE_GROUPS_H_

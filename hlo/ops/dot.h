@@ -17,8 +17,7 @@
 //
 // scaled-dot: operands lhs, rhs, lhs_scale, rhs_scale. Result: as dot.
 //   C4 a scale is a scalar, or has its operand's rank and sizes that divide the operand's.
-#ifndef TOROID_HLO_OPS_DOT_H_
-#define TOROID_HLO_OPS_DOT_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
@@ -31,5 +30,3 @@ absl::StatusOr<Shape> InferRaggedDotShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferScaledDotShape(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_DOT_H_

@@ -52,8 +52,7 @@
 //   C1 pred becomes only pred, complex numbers only complex numbers; the result is an array.
 //   C2 the widths are equal, or one is a multiple k of the other: a wider operand gets a trailing
 //      dimension k, a narrower one has a trailing dimension k, which the result lacks.
-#ifndef TOROID_HLO_OPS_ELEMENTWISE_H_
-#define TOROID_HLO_OPS_ELEMENTWISE_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
@@ -70,5 +69,3 @@ absl::StatusOr<Shape> InferConvertShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferBitcastConvertShape(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_ELEMENTWISE_H_

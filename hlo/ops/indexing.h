@@ -37,8 +37,7 @@
 //   C15 all arrays have the sizes of the first, all updates those of the first.
 //   C16 update i has the type of array i.
 //   C17 the computation reduces n accumulators with n values.
-#ifndef TOROID_HLO_OPS_INDEXING_H_
-#define TOROID_HLO_OPS_INDEXING_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
@@ -52,5 +51,3 @@ absl::StatusOr<Shape> InferGatherShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferScatterShape(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_INDEXING_H_

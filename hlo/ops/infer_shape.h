@@ -12,8 +12,7 @@
 //      tuples; its bytes fit 64 bits.
 //   A7 no operand and no result has a dimension of unknown size.
 // Ops of unknown opcodes may have any operands and any shape.
-#ifndef TOROID_HLO_OPS_INFER_SHAPE_H_
-#define TOROID_HLO_OPS_INFER_SHAPE_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
@@ -29,5 +28,3 @@ namespace toroid {
 absl::StatusOr<Shape> InferShape(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_INFER_SHAPE_H_

@@ -23,8 +23,7 @@
 //   C3 b has a's rank and leading sizes.
 //   C4 b has as many rows (left_side) or columns as a.
 //   C5 transpose_a is NO_TRANSPOSE, TRANSPOSE or ADJOINT, or not given.
-#ifndef TOROID_HLO_OPS_LINEAR_ALGEBRA_H_
-#define TOROID_HLO_OPS_LINEAR_ALGEBRA_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
@@ -40,5 +39,3 @@ absl::StatusOr<Shape> InferCholeskyShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferTriangularSolveShape(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_LINEAR_ALGEBRA_H_

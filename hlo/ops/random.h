@@ -12,8 +12,7 @@
 //   C1 the algorithm is rng_default, rng_three_fry or rng_philox.
 //   C2 the state is u64[2], or u64[3] except for rng_three_fry.
 //   C3 the result is (state, array of integers of 8 to 64 bits).
-#ifndef TOROID_HLO_OPS_RANDOM_H_
-#define TOROID_HLO_OPS_RANDOM_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
@@ -26,5 +25,3 @@ absl::StatusOr<Shape> InferRngGetAndUpdateStateShape(const Instruction& instruct
 absl::StatusOr<Shape> InferRngBitGeneratorShape(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_RANDOM_H_

@@ -38,8 +38,7 @@
 //   C4 the computation takes the inputs without the dimension, then the carries.
 //   C5 it gives a tuple of arrays, the outputs, which end with the carries' shapes; the dimension is
 //      in range of the stacked outputs.
-#ifndef TOROID_HLO_OPS_REDUCE_H_
-#define TOROID_HLO_OPS_REDUCE_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
@@ -54,5 +53,3 @@ absl::StatusOr<Shape> InferMapShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferScanShape(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_REDUCE_H_

@@ -7,8 +7,7 @@
 // topk: Result: (values, s32 indices), the last dimension cut to k.
 //   C1 the operand has a last dimension, and 0 <= k <= its size.
 //   C2 the operand has integers or floats.
-#ifndef TOROID_HLO_OPS_SORT_H_
-#define TOROID_HLO_OPS_SORT_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
@@ -20,5 +19,3 @@ absl::StatusOr<Shape> InferSortShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferTopKShape(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_SORT_H_

@@ -20,8 +20,7 @@
 //   C1 operand 1 is a token.
 //
 // device-id: replica-id, partition-id. Result: u32[].
-#ifndef TOROID_HLO_OPS_STRUCTURE_H_
-#define TOROID_HLO_OPS_STRUCTURE_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
@@ -38,5 +37,3 @@ absl::StatusOr<Shape> InferAddDependencyShape(const Instruction& instruction);
 absl::StatusOr<Shape> InferDeviceIdShape(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_STRUCTURE_H_

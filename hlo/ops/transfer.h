@@ -36,8 +36,7 @@
 //   C1 one s32[] size per result dimension.
 //   C2 as many elements as the operand.
 //   C3 the operand's type.
-#ifndef TOROID_HLO_OPS_TRANSFER_H_
-#define TOROID_HLO_OPS_TRANSFER_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
@@ -61,5 +60,3 @@ absl::StatusOr<Shape> InferSetDimensionSizeShape(const Instruction& instruction)
 absl::StatusOr<Shape> InferDynamicReshapeShape(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_TRANSFER_H_

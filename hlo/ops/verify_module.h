@@ -12,8 +12,7 @@
 //      recursion.
 //   M6 calls nest at most kMaxCallDepth deep.
 //   M7 the parameters of a computation are numbered 0, 1, .., each once.
-#ifndef TOROID_HLO_OPS_VERIFY_MODULE_H_
-#define TOROID_HLO_OPS_VERIFY_MODULE_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "hlo/ir/module.h"
@@ -27,5 +26,3 @@ absl::Status VerifyModule(const Module& module);
 absl::Status VerifyInstruction(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_VERIFY_MODULE_H_

@@ -3,8 +3,7 @@
 //   dilate(n, d) = 0 if n = 0, else (n - 1) * d + 1
 //   output size  = floor((dilate(n, base) + low + high - dilate(w, window)) / stride) + 1,
 //                  0 if the window does not fit
-#ifndef TOROID_HLO_OPS_WINDOW_H_
-#define TOROID_HLO_OPS_WINDOW_H_
+#pragma once
 
 #include <cstdint>
 
@@ -25,5 +24,3 @@ absl::StatusOr<WindowSizes> SizesUnderWindow(absl::string_view constraint, int64
                                              const xla::WindowDimension& window);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_OPS_WINDOW_H_

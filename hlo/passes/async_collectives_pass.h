@@ -11,8 +11,7 @@
 //
 // Opt-in: a TPU v3 overlaps nothing (measured: docs/machine_model.md). The pass runs after the merging
 // passes, which do not know pairs.
-#ifndef TOROID_HLO_PASSES_ASYNC_COLLECTIVES_PASS_H_
-#define TOROID_HLO_PASSES_ASYNC_COLLECTIVES_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -27,5 +26,3 @@ class AsyncCollectivesPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_ASYNC_COLLECTIVES_PASS_H_

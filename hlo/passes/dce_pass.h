@@ -1,6 +1,5 @@
 // Dead code elimination.
-#ifndef TOROID_HLO_PASSES_DCE_PASS_H_
-#define TOROID_HLO_PASSES_DCE_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -22,5 +21,3 @@ class DcePass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_DCE_PASS_H_

@@ -16,8 +16,7 @@
 // memory. It is merged only with an instruction that was used shortly before, so that values of the forward
 // pass of a training step are not kept for the backward pass. Values computed from it are merged
 // nevertheless.
-#ifndef TOROID_HLO_PASSES_DUPLICATES_PASS_H_
-#define TOROID_HLO_PASSES_DUPLICATES_PASS_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -47,5 +46,3 @@ class DuplicatesPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_DUPLICATES_PASS_H_

@@ -11,8 +11,7 @@
 //                          reduce-window
 //
 // Batch norms of floats of 16 bits or less compute in f32 and round their results.
-#ifndef TOROID_HLO_PASSES_EXPAND_OP_H_
-#define TOROID_HLO_PASSES_EXPAND_OP_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -36,5 +35,3 @@ Value ExpandScan(const Instruction& scan, absl::Span<const Value> operands, cons
                  InstructionBuilder& b);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_EXPAND_OP_H_

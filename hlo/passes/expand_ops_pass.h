@@ -1,6 +1,5 @@
 // Expands composite ops (expand_op.h), so that each part gets a sharding of its own.
-#ifndef TOROID_HLO_PASSES_EXPAND_OPS_PASS_H_
-#define TOROID_HLO_PASSES_EXPAND_OPS_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -21,5 +20,3 @@ class ExpandOpsPass : public RebuildingPass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_EXPAND_OPS_PASS_H_

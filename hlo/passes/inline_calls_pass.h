@@ -11,8 +11,7 @@
 // - A bitcast between layouts becomes transposes (row_major_bitcast.h), so that layouts carry no meaning. One that
 //   would read the padding of tiles is left out with all that nothing needs, and an error if something needs it.
 // - A vector of starts becomes scalars (scalar_starts.h).
-#ifndef TOROID_HLO_PASSES_INLINE_CALLS_PASS_H_
-#define TOROID_HLO_PASSES_INLINE_CALLS_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -36,5 +35,3 @@ class InlineCallsPass : public RebuildingPass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_INLINE_CALLS_PASS_H_

@@ -17,8 +17,7 @@
 // changed: loops whose state is not a tuple written out by the body, loops that share their body, and loops
 // over the parts of a product (windowed_einsum_pass.h).
 // Source: XLA's while_loop_invariant_code_motion and while_loop_all_reduce_code_motion.
-#ifndef TOROID_HLO_PASSES_LOOP_COLLECTIVES_PASS_H_
-#define TOROID_HLO_PASSES_LOOP_COLLECTIVES_PASS_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -44,5 +43,3 @@ class LoopCollectivesPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_LOOP_COLLECTIVES_PASS_H_

@@ -2,8 +2,7 @@
 //
 // The loop's state is a tuple, which the body reads by get-tuple-element and builds in its root. The changes
 // are collected, and Apply makes them all at once.
-#ifndef TOROID_HLO_PASSES_LOOP_EDIT_H_
-#define TOROID_HLO_PASSES_LOOP_EDIT_H_
+#pragma once
 
 #include <vector>
 
@@ -49,5 +48,3 @@ class LoopEdit {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_LOOP_EDIT_H_

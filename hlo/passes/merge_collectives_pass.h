@@ -18,8 +18,7 @@
 // arrays (the gathered ones of an all-gather) together have at most `most_bytes`. The get-tuple-element of
 // each array keeps the cause and the metadata of its collective.
 // Source: XLA's all_reduce_combiner and its siblings.
-#ifndef TOROID_HLO_PASSES_MERGE_COLLECTIVES_PASS_H_
-#define TOROID_HLO_PASSES_MERGE_COLLECTIVES_PASS_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -60,5 +59,3 @@ class MergeCollectivesPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_MERGE_COLLECTIVES_PASS_H_

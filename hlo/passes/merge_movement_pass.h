@@ -12,8 +12,7 @@
 //   select(m, a, a), and(m, m), or(m, m)   => the common operand
 // An op that then changes nothing is removed. Typical inputs are halo exchanges sliced from a padded array
 // and tiles that are padded and masked twice. Ops with a layout of their own or with dynamic dimensions stay.
-#ifndef TOROID_HLO_PASSES_MERGE_MOVEMENT_PASS_H_
-#define TOROID_HLO_PASSES_MERGE_MOVEMENT_PASS_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -44,5 +43,3 @@ class MergeMovementPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_MERGE_MOVEMENT_PASS_H_

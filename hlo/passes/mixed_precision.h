@@ -9,8 +9,7 @@
 //                                                     d = f32[2] add(u, a)
 // The operands of all-reduce and reduce-scatter keep their type, in which they are sent; the reducer is
 // rewritten for it.
-#ifndef TOROID_HLO_PASSES_MIXED_PRECISION_H_
-#define TOROID_HLO_PASSES_MIXED_PRECISION_H_
+#pragma once
 
 #include <memory>
 
@@ -32,5 +31,3 @@ class MixedPrecisionPass : public RebuildingPass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_MIXED_PRECISION_H_

@@ -2,8 +2,7 @@
 //
 // To add a pass: a class with a name and a Run, in a file of its own, added to the pipelines that shall run
 // it (docs/adding_a_pass.md).
-#ifndef TOROID_HLO_PASSES_PASS_H_
-#define TOROID_HLO_PASSES_PASS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -127,5 +126,3 @@ absl::StatusOr<PassPipeline> MakePipeline(absl::Span<const std::string> entries,
                                           absl::Span<const NamedPass> known);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_PASS_H_

@@ -9,8 +9,7 @@
 // Unit dimensions may differ in place: a reshape of the product then moves them. Authors of einsums transpose
 // the result instead of ordering the operands. Compilers keep such a transpose, or the layout it implies, in
 // all ops that follow. The sums stay the same, term by term.
-#ifndef TOROID_HLO_PASSES_PRODUCT_ORDER_PASS_H_
-#define TOROID_HLO_PASSES_PRODUCT_ORDER_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -25,5 +24,3 @@ class ProductOrderPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_PRODUCT_ORDER_PASS_H_

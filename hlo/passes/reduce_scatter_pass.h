@@ -10,8 +10,7 @@
 // and look-ups in constant tables; the pass evaluates it for every device. If the parts are in another order
 // than the members of a group, the members are reordered.
 // Source: XLA's reduce_scatter_creator.
-#ifndef TOROID_HLO_PASSES_REDUCE_SCATTER_PASS_H_
-#define TOROID_HLO_PASSES_REDUCE_SCATTER_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -26,5 +25,3 @@ class ReduceScatterPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_REDUCE_SCATTER_PASS_H_

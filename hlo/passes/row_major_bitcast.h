@@ -7,8 +7,7 @@
 // A bitcast is the only op whose values depend on layouts; without bitcasts, passes may drop layouts.
 // Reshapes and transposes are partitioned like any others. A bitcast that would read the padding of tiles has no value,
 // which is an error where something needs it.
-#ifndef TOROID_HLO_PASSES_ROW_MAJOR_BITCAST_H_
-#define TOROID_HLO_PASSES_ROW_MAJOR_BITCAST_H_
+#pragma once
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
@@ -38,5 +37,3 @@ class RowMajorBitcasts {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_ROW_MAJOR_BITCAST_H_

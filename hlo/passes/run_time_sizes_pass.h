@@ -6,8 +6,7 @@
 // The op sets the size of one dimension. Compilers keep the run-time sizes of the other dimensions even if
 // the declared shape is static there; the pass corrects the declared shape, and the shapes computed from it.
 // A dimension becomes static again only if its own size is set to the bound.
-#ifndef TOROID_HLO_PASSES_RUN_TIME_SIZES_PASS_H_
-#define TOROID_HLO_PASSES_RUN_TIME_SIZES_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -32,5 +31,3 @@ class RunTimeSizesPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_RUN_TIME_SIZES_PASS_H_

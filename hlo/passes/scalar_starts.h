@@ -4,8 +4,7 @@
 // After:  a = s32[1] slice(v), slice={[0:1]}
 //         i = s32[] reshape(a)                   and likewise for dimension 1
 //         y = f32[1,6] dynamic-slice(x, i, j)
-#ifndef TOROID_HLO_PASSES_SCALAR_STARTS_H_
-#define TOROID_HLO_PASSES_SCALAR_STARTS_H_
+#pragma once
 
 #include <vector>
 
@@ -24,5 +23,3 @@ absl::Status AppendScalarStarts(const Instruction& instruction, Computation* to,
                                 std::vector<Instruction*>* operands);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_SCALAR_STARTS_H_

@@ -7,8 +7,7 @@
 //         b = f32[2] all-reduce(y), to_apply=add, ...
 // A merged collective is recognized by the causes on the get-tuple-elements of its arrays
 // (hlo/ir/cause_attribute.h). Collectives that the program's author wrote with several arrays stay.
-#ifndef TOROID_HLO_PASSES_SPLIT_COLLECTIVES_PASS_H_
-#define TOROID_HLO_PASSES_SPLIT_COLLECTIVES_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -23,5 +22,3 @@ class SplitCollectivesPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_SPLIT_COLLECTIVES_PASS_H_

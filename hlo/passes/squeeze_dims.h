@@ -1,6 +1,5 @@
 // Which dimensions an op keeps when its unit dimensions (dimensions of one element) are squeezed out.
-#ifndef TOROID_HLO_PASSES_SQUEEZE_DIMS_H_
-#define TOROID_HLO_PASSES_SQUEEZE_DIMS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -43,5 +42,3 @@ struct SqueezedOp {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_SQUEEZE_DIMS_H_

@@ -8,8 +8,7 @@
 // each, unless a dimension states the length of the row.
 // Example: one logit of 32,000 for each token, x f32[1,4,512,32000], indices s32[1,4,512,1,1], windows
 // f32[1,4,512,1]: x f32[4,512,32000], indices s32[4,512,1,1], windows f32[4,512,1].
-#ifndef TOROID_HLO_PASSES_SQUEEZE_INDEXING_H_
-#define TOROID_HLO_PASSES_SQUEEZE_INDEXING_H_
+#pragma once
 
 #include <optional>
 
@@ -23,5 +22,3 @@ std::optional<SqueezedOp> SqueezeIndexing(const Instruction& op);
 void SqueezeIndexingAttributes(const SqueezedOp& squeezed, Instruction* op);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_SQUEEZE_INDEXING_H_

@@ -2,8 +2,7 @@
 //
 // Example: the broadcast of x f32[4,1] to f32[1,4,512,1], dimensions={1,3}, is that of f32[4] to f32[4,512],
 // dimensions={0}.
-#ifndef TOROID_HLO_PASSES_SQUEEZE_OP_H_
-#define TOROID_HLO_PASSES_SQUEEZE_OP_H_
+#pragma once
 
 #include <optional>
 
@@ -22,5 +21,3 @@ std::optional<SqueezedOp> Squeeze(const Instruction& op);
 void SqueezeAttributes(const SqueezedOp& squeezed, Instruction* op);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_SQUEEZE_OP_H_

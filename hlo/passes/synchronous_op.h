@@ -4,8 +4,7 @@
 //         d = f32[4] copy-done(s)
 // Likewise for all-reduce, all-gather and collective-permute; an async-start becomes the instructions of the
 // computation it calls. Passes then see one op; the target's compiler decides what overlaps.
-#ifndef TOROID_HLO_PASSES_SYNCHRONOUS_OP_H_
-#define TOROID_HLO_PASSES_SYNCHRONOUS_OP_H_
+#pragma once
 
 #include <vector>
 
@@ -25,5 +24,3 @@ Instruction* AppendSynchronousOp(const Instruction& start, absl::Span<Instructio
                                  Computation* to);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_SYNCHRONOUS_OP_H_

@@ -10,8 +10,7 @@
 // reshape, which moves nothing, connects both forms. Ops with a sharding or with control predecessors stay.
 // Compilers also drop unit dimensions, but op by op, with reshapes around each op, and they then copy values
 // that elementwise ops use on both sides of such a reshape.
-#ifndef TOROID_HLO_PASSES_UNIT_DIMENSIONS_PASS_H_
-#define TOROID_HLO_PASSES_UNIT_DIMENSIONS_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -26,5 +25,3 @@ class UnitDimensionsPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_UNIT_DIMENSIONS_PASS_H_

@@ -25,8 +25,7 @@
 // long as they stay on one device.
 // Sources: GShard, arXiv:2006.16668, figure 4c; Wang et al., Overlap communication with dependent computation
 // via decomposition (ASPLOS 23).
-#ifndef TOROID_HLO_PASSES_WINDOWED_EINSUM_PASS_H_
-#define TOROID_HLO_PASSES_WINDOWED_EINSUM_PASS_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -60,5 +59,3 @@ class WindowedEinsumPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_PASSES_WINDOWED_EINSUM_PASS_H_

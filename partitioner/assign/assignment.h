@@ -2,8 +2,7 @@
 //
 // Given the shardings of the operands and those wanted of the results, the best of some guesses is chosen
 // (assignment_costs.h).
-#ifndef TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_H_
-#define TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_H_
+#pragma once
 
 #include <cstdint>
 
@@ -33,5 +32,3 @@ Assignment ChooseAssignment(const AssignmentProblem& problem, const Pricing& pri
                             IdleAxes idle_axes = IdleAxes::kLeave);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_H_

@@ -7,8 +7,7 @@
 // The cost is the time of resharding operands and results and of the op's own exchanges, plus local memory
 // traffic in units of link time, so that of equal communication the more parallel assignment wins. A cost
 // model that prices flops adds their time.
-#ifndef TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_COSTS_H_
-#define TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_COSTS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -54,5 +53,3 @@ class AssignmentCosts {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_COSTS_H_

@@ -5,8 +5,7 @@
 // reference for tests. To try a policy, derive a class and give it to PartitionModule. The partitioned
 // program is correct for all choices that cut only factors that the op's local program can cut
 // (CanCutLocally) and use no reserved axes.
-#ifndef TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_POLICY_H_
-#define TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_POLICY_H_
+#pragma once
 
 #include <vector>
 
@@ -36,5 +35,3 @@ const AssignmentPolicy& CheapestAssignmentsOnIdleAxes(IdleAxes idle_axes);
 const AssignmentPolicy& ReplicateEverything();
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_POLICY_H_

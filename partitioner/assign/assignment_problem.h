@@ -1,6 +1,5 @@
 // An op whose factors are to be cut, and a way to cut them.
-#ifndef TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_PROBLEM_H_
-#define TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_PROBLEM_H_
+#pragma once
 
 #include <cstdint>
 
@@ -48,5 +47,3 @@ struct Assignment {
 AxisSet UsedAxes(absl::Span<const AxisList> factor_axes);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_ASSIGN_ASSIGNMENT_PROBLEM_H_

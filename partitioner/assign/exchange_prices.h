@@ -2,8 +2,7 @@
 //
 // A family's local program knows best what it exchanges, so it is written into a module of its own and its collectives are
 // counted. Each op is written once for each way to cut it.
-#ifndef TOROID_PARTITIONER_ASSIGN_EXCHANGE_PRICES_H_
-#define TOROID_PARTITIONER_ASSIGN_EXCHANGE_PRICES_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -56,5 +55,3 @@ class ExchangePrices {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_ASSIGN_EXCHANGE_PRICES_H_

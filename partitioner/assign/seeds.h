@@ -2,8 +2,7 @@
 //
 // Example: a product of lhs f32[8,16] cut by rows and rhs f32[16,4] cut by columns has the seeds {m: lhs' axes} and
 // {n: rhs' axes}.
-#ifndef TOROID_PARTITIONER_ASSIGN_SEEDS_H_
-#define TOROID_PARTITIONER_ASSIGN_SEEDS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -21,5 +20,3 @@ struct Seed {
 std::vector<Seed> SeedsOf(const AssignmentProblem& problem, const Mesh& mesh);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_ASSIGN_SEEDS_H_

@@ -1,7 +1,6 @@
 // `bitcast-convert`: (i j) -> (i j), (i j) -> (i j w) or (i j w) -> (i j); the extra minor dimension w is
 // never cut. The local program is the op itself.
-#ifndef TOROID_PARTITIONER_OPS_BITCAST_CONVERT_H_
-#define TOROID_PARTITIONER_OPS_BITCAST_CONVERT_H_
+#pragma once
 
 #include "partitioner/ops/sharding_rule.h"
 
@@ -10,5 +9,3 @@ namespace toroid {
 ShardingRule BitcastConvertShardingRule(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_BITCAST_CONVERT_H_

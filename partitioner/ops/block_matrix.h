@@ -1,7 +1,6 @@
 // Operations of blocked linear algebra on matrices: the last two dimensions of an array; the others are a
 // batch.
-#ifndef TOROID_PARTITIONER_OPS_BLOCK_MATRIX_H_
-#define TOROID_PARTITIONER_OPS_BLOCK_MATRIX_H_
+#pragma once
 
 #include <cstdint>
 
@@ -44,5 +43,3 @@ class BlockMatrix {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_BLOCK_MATRIX_H_

@@ -1,6 +1,5 @@
 // `broadcast`: (a b) -> (x a y b z). The local program is the op itself.
-#ifndef TOROID_PARTITIONER_OPS_BROADCAST_H_
-#define TOROID_PARTITIONER_OPS_BROADCAST_H_
+#pragma once
 
 #include "partitioner/ops/sharding_rule.h"
 
@@ -9,5 +8,3 @@ namespace toroid {
 ShardingRule BroadcastShardingRule(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_BROADCAST_H_

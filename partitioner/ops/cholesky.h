@@ -9,8 +9,7 @@
 // Example: f32[4096,4096] over 8: 7 broadcasts of 1 to 7 blocks of 1 MiB, 29 MB; gathering sends 59 MB.
 // Flops: about n^3 / D on each of D devices, instead of n^3 / 3.
 // Uneven: rows and columns beyond the matrix are filled with those of the identity.
-#ifndef TOROID_PARTITIONER_OPS_CHOLESKY_H_
-#define TOROID_PARTITIONER_OPS_CHOLESKY_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 
@@ -19,5 +18,3 @@ namespace toroid {
 ShardingRule CholeskyShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionCholesky(OpContext& context);
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_CHOLESKY_H_

@@ -1,7 +1,6 @@
 // Collectives that the program's author wrote: pointwise, except that the dimensions that they gather,
 // scatter or exchange are never cut. The local program is the op itself.
-#ifndef TOROID_PARTITIONER_OPS_COLLECTIVES_H_
-#define TOROID_PARTITIONER_OPS_COLLECTIVES_H_
+#pragma once
 
 #include "partitioner/ops/sharding_rule.h"
 
@@ -15,5 +14,3 @@ ShardingRule CollectivePermuteShardingRule(const Instruction& instruction);
 ShardingRule CollectiveBroadcastShardingRule(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_COLLECTIVES_H_

@@ -16,8 +16,7 @@
 //          the number.
 // Requires: r >= 2 w; smaller tiles are padded.
 // Source: F. T. Leighton, Tight bounds on the complexity of parallel sorting, IEEE ToC C-34 (1985).
-#ifndef TOROID_PARTITIONER_OPS_COLUMN_SORT_H_
-#define TOROID_PARTITIONER_OPS_COLUMN_SORT_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -62,5 +61,3 @@ std::vector<Instruction*> SortOf(const OpContext& context, absl::Span<Instructio
 Computation* LessWithFlag(const OpContext& context);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_COLUMN_SORT_H_

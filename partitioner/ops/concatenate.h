@@ -1,8 +1,7 @@
 // `concatenate`: operand k, of n rows, becomes rows [begin, begin + n) of the result. Tile i of t rows
 // fetches rows [i t - begin, i t - begin + t) of each operand and selects by position. If operands are slices
 // of one array, tiles fetch rows of that array (read_through.h).
-#ifndef TOROID_PARTITIONER_OPS_CONCATENATE_H_
-#define TOROID_PARTITIONER_OPS_CONCATENATE_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 #include "partitioner/ops/tile_windows.h"
@@ -14,5 +13,3 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConcatenate(OpContext& contex
 std::vector<OperandWindows> ReadsOfConcatenate(const Instruction& op, int dim, int64_t tiles);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_CONCATENATE_H_

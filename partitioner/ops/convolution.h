@@ -16,8 +16,7 @@
 //
 // A short last tile of the window is filled up with zeros, which are multiplied with image rows. 0 x infinity
 // is NaN, so if the image is visibly non-finite (finite.h), the window is cut evenly or not at all.
-#ifndef TOROID_PARTITIONER_OPS_CONVOLUTION_H_
-#define TOROID_PARTITIONER_OPS_CONVOLUTION_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 #include "partitioner/ops/tile_windows.h"
@@ -29,5 +28,3 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& contex
 std::vector<OperandWindows> ReadsOfConvolution(const Instruction& op, int factor, int64_t tiles);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_CONVOLUTION_H_

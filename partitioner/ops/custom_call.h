@@ -8,8 +8,7 @@
 //   a = f32[4,4,4]{1,2,0} copy(x)
 //   b = f32[4,4,4]{1,2,0} custom-call(a), operand_layout_constraints={f32[4,4,4]{1,2,0}}
 //   y = f32[4,4,4]{2,1,0} copy(b)
-#ifndef TOROID_PARTITIONER_OPS_CUSTOM_CALL_H_
-#define TOROID_PARTITIONER_OPS_CUSTOM_CALL_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 
@@ -19,5 +18,3 @@ ShardingRule CustomCallShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionCustomCall(OpContext& context);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_CUSTOM_CALL_H_

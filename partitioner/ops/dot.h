@@ -2,8 +2,7 @@
 //
 // Example: f32[8,16] dot f32[16,4]: (m k), (k n) -> (m n), linear in either operand. The local program is the op
 // itself, with the padding of a cut k replaced by zeros in both operands.
-#ifndef TOROID_PARTITIONER_OPS_DOT_H_
-#define TOROID_PARTITIONER_OPS_DOT_H_
+#pragma once
 
 #include "partitioner/ops/sharding_rule.h"
 
@@ -12,5 +11,3 @@ namespace toroid {
 ShardingRule DotShardingRule(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_DOT_H_

@@ -3,8 +3,7 @@
 //
 // On a cut sliced dimension every device contributes the rows of [start, start + k) that it holds and zeros
 // for the others; the result is partial. One row at a constant start is sliced from the shard that has it.
-#ifndef TOROID_PARTITIONER_OPS_DYNAMIC_SLICE_H_
-#define TOROID_PARTITIONER_OPS_DYNAMIC_SLICE_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 
@@ -14,5 +13,3 @@ ShardingRule DynamicSliceShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& context);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_DYNAMIC_SLICE_H_

@@ -3,8 +3,7 @@
 // may be cut too: tile i of t rows fetches rows [i t - start, i t - start + t) of it by a halo exchange.
 // Example: x[16:, 16:] = u for x f32[256,256] and u f32[240,240] over [4,4]: two permutes, of f32[12,60] and
 //          f32[64,12], instead of gathering u.
-#ifndef TOROID_PARTITIONER_OPS_DYNAMIC_UPDATE_SLICE_H_
-#define TOROID_PARTITIONER_OPS_DYNAMIC_UPDATE_SLICE_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 #include "partitioner/ops/tile_windows.h"
@@ -16,5 +15,3 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicUpdateSlice(OpContext&
 std::vector<OperandWindows> ReadsOfDynamicUpdateSlice(const Instruction& op, int dim, int64_t tiles);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_DYNAMIC_UPDATE_SLICE_H_

@@ -3,8 +3,7 @@
 // The local program is the op itself. Linear ops: negate, real and imag; add, subtract and complex in both
 // operands together; multiply in either operand; divide in the dividend; select in both values together;
 // convert if it preserves sums.
-#ifndef TOROID_PARTITIONER_OPS_ELEMENTWISE_H_
-#define TOROID_PARTITIONER_OPS_ELEMENTWISE_H_
+#pragma once
 
 #include "partitioner/ops/sharding_rule.h"
 
@@ -19,5 +18,3 @@ ShardingRule ConvertShardingRule(const Instruction& instruction);
 ShardingRule MapShardingRule(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_ELEMENTWISE_H_

@@ -1,6 +1,5 @@
 // Custom calls in the program of one partition.
-#ifndef TOROID_PARTITIONER_OPS_EMIT_CUSTOM_CALL_H_
-#define TOROID_PARTITIONER_OPS_EMIT_CUSTOM_CALL_H_
+#pragma once
 
 #include <functional>
 #include <vector>
@@ -18,5 +17,3 @@ std::vector<Instruction*> EmitCustomCall(
     const Shape& local_result, const std::function<Computation*(const Computation*)>& copy_computation);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_EMIT_CUSTOM_CALL_H_

@@ -16,8 +16,7 @@
 // Uneven: lines are padded to a multiple of s, and the results of padding lines are dropped; padding within a
 //          line is sliced off before the transform.
 // Source: D. H. Bailey, FFTs in external or hierarchical memory (1990), for the four steps.
-#ifndef TOROID_PARTITIONER_OPS_FFT_H_
-#define TOROID_PARTITIONER_OPS_FFT_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 
@@ -26,5 +25,3 @@ namespace toroid {
 ShardingRule FftShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionFft(OpContext& context);
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_FFT_H_

@@ -3,8 +3,7 @@
 // A partial sum may be multiplied term by term, (a + b) c = a c + b c, only while c is finite: if c is
 // infinite and a and b have opposite signs, a c and b c are infinities of opposite signs and add up to NaN,
 // but (a + b) c is infinite.
-#ifndef TOROID_PARTITIONER_OPS_FINITE_H_
-#define TOROID_PARTITIONER_OPS_FINITE_H_
+#pragma once
 
 #include "hlo/ir/instruction.h"
 #include "partitioner/ops/sharding_rule.h"
@@ -26,5 +25,3 @@ bool IsVisiblyZero(const Instruction& value);
 void AddLinearityOfProduct(const Instruction& product, ShardingRule* rule);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_FINITE_H_

@@ -5,8 +5,7 @@
 //
 // On a cut indexed dimension every device contributes the elements that it holds and zeros for the others;
 // the result is partial.
-#ifndef TOROID_PARTITIONER_OPS_GATHER_H_
-#define TOROID_PARTITIONER_OPS_GATHER_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 
@@ -16,5 +15,3 @@ ShardingRule GatherShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_GATHER_H_

@@ -1,8 +1,7 @@
 // `iota`: the local iota plus the offset of the shard along the iota's dimension.
 //
 // Example: iota s32[8] over 2: partition 1 computes [0, 1, 2, 3] + 4.
-#ifndef TOROID_PARTITIONER_OPS_IOTA_H_
-#define TOROID_PARTITIONER_OPS_IOTA_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 
@@ -12,5 +11,3 @@ ShardingRule IotaShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionIota(OpContext& context);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_IOTA_H_

@@ -3,8 +3,7 @@
 // By default the local program is the op itself on local shapes (PartitionByRule). Families whose local
 // program differs have a function Partition<Family>(OpContext&), named by their row of op_families.cc. The
 // caller has resharded the operands to what the assignment requires.
-#ifndef TOROID_PARTITIONER_OPS_LOCAL_PROGRAM_H_
-#define TOROID_PARTITIONER_OPS_LOCAL_PROGRAM_H_
+#pragma once
 
 #include <functional>
 #include <vector>
@@ -50,5 +49,3 @@ struct OpContext {
 absl::StatusOr<std::vector<Instruction*>> PartitionByRule(OpContext& context);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_LOCAL_PROGRAM_H_

@@ -4,8 +4,7 @@
 // A rule names the factors of every dimension of the op, as an einsum would, and what cutting each means; see
 // sharding_rule.h. Rules are written for verified instructions and return no errors.
 // Example: f32[8,16] dot f32[16,4]: (m k), (k n) -> (m n), k a reduction, linear in either operand.
-#ifndef TOROID_PARTITIONER_OPS_OP_FAMILIES_H_
-#define TOROID_PARTITIONER_OPS_OP_FAMILIES_H_
+#pragma once
 
 #include <vector>
 
@@ -46,5 +45,3 @@ absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context);
 bool CanCutLocally(const Instruction& op, FactorKind kind);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_OP_FAMILIES_H_

@@ -5,8 +5,7 @@
 //          [i t, i t + t) of y. Positions before, between and after rows of x become `value`.
 //          If x is a slice, the tile fetches rows of the sliced array (read_through.h).
 // Example: f32[8] padded by low = 2 over 2: t = 5, tile 1 reads x[3, 8) and gets row 3 from tile 0.
-#ifndef TOROID_PARTITIONER_OPS_PAD_H_
-#define TOROID_PARTITIONER_OPS_PAD_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 #include "partitioner/ops/tile_windows.h"
@@ -18,5 +17,3 @@ absl::StatusOr<std::vector<Instruction*>> PartitionPad(OpContext& context);
 std::vector<OperandWindows> ReadsOfPad(const Instruction& op, int dim, int64_t tiles);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_PAD_H_

@@ -12,8 +12,7 @@
 // the rows or the groups are cut, the local program computes how many rows of each of the device's groups lie
 // in its shard. `sizes` of more than one dimension: batch dimensions among them are cut as in the operands.
 // Groups are not cut, nor are free or contracting dimensions by which the sizes differ.
-#ifndef TOROID_PARTITIONER_OPS_RAGGED_DOT_H_
-#define TOROID_PARTITIONER_OPS_RAGGED_DOT_H_
+#pragma once
 
 #include <vector>
 
@@ -25,5 +24,3 @@ ShardingRule RaggedDotShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionRaggedDot(OpContext& context);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_RAGGED_DOT_H_

@@ -7,8 +7,7 @@
 //
 // Example: y = concatenate(x[7:8], x[0:7]) rolls x by one row. Over 8 devices each tile reads one row of x
 //          from its neighbour: one collective-permute. By way of the slices there would be two.
-#ifndef TOROID_PARTITIONER_OPS_READ_THROUGH_H_
-#define TOROID_PARTITIONER_OPS_READ_THROUGH_H_
+#pragma once
 
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/instruction.h"
@@ -26,5 +25,3 @@ const Instruction& PadSource(const Instruction& op, int k);
 SliceBounds RowsOfSource(const Instruction& op, int k, const Instruction& source, int dim);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_READ_THROUGH_H_

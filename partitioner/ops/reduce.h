@@ -13,8 +13,7 @@
 //   do not. Parts start from an element that does not count.
 //
 // In the last two cases all parts are gathered along a new dimension and reduced locally.
-#ifndef TOROID_PARTITIONER_OPS_REDUCE_H_
-#define TOROID_PARTITIONER_OPS_REDUCE_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 
@@ -24,5 +23,3 @@ ShardingRule ReduceShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionReduce(OpContext& context);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_REDUCE_H_

@@ -5,8 +5,7 @@
 // ...) need no halo: every tile computes its own cumulative values, the totals of all tiles are gathered, one
 // row per tile, and the totals of the preceding (following) tiles are combined with every row.
 // Example: cumulative sums of x[0..8) over 2: tile 1 adds x[0] + ... + x[3] to its own sums.
-#ifndef TOROID_PARTITIONER_OPS_REDUCE_WINDOW_H_
-#define TOROID_PARTITIONER_OPS_REDUCE_WINDOW_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 #include "partitioner/ops/tile_windows.h"
@@ -19,5 +18,3 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& conte
 std::vector<OperandWindows> ReadsOfReduceWindow(const Instruction& op, int dim, int64_t tiles);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_REDUCE_WINDOW_H_

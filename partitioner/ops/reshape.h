@@ -8,8 +8,7 @@
 // whole ones, and a halo exchange moves elements between these and the tiles of the merged dimension.
 // Example: f32[6,4] -> f32[24] over 4: tiles of 2 rows have 8 elements and become tiles of 6. Tile 1 gets 2
 //          elements from tile 0, tile 2 gets 4 from tile 1, and tile 3 gets all 6 from tile 2.
-#ifndef TOROID_PARTITIONER_OPS_RESHAPE_H_
-#define TOROID_PARTITIONER_OPS_RESHAPE_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 #include "partitioner/ops/tile_windows.h"
@@ -24,5 +23,3 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReshape(OpContext& context);
 std::vector<OperandWindows> ReadsOfReshape(const Instruction& op, int factor, int64_t tiles);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_RESHAPE_H_

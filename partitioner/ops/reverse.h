@@ -1,8 +1,7 @@
 // `reverse`: one permute exchanges each tile with its mirror image in all cut dimensions, and each device
 // reverses its tile. If the last tile of a dimension is short, a halo exchange then moves all rows up by the
 // rows that it lacks: tile i of s rows reads s rows of the reversed tiles, from row i s + s tiles - n on.
-#ifndef TOROID_PARTITIONER_OPS_REVERSE_H_
-#define TOROID_PARTITIONER_OPS_REVERSE_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 #include "partitioner/ops/tile_windows.h"
@@ -17,5 +16,3 @@ std::vector<OperandWindows> ReadsOfReverse(const Instruction& op, int dim, int64
 Instruction* ReverseCut(SpmdBuilder& b, Instruction* x, int d, int64_t n, const AxisList& axes);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_REVERSE_H_

@@ -5,8 +5,7 @@
 // program is the op itself. The state is replicated.
 // Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (SC11), for Threefry and Philox; XLA's
 //          RngBitGenerator, for how their words fill arrays.
-#ifndef TOROID_PARTITIONER_OPS_RNG_BIT_GENERATOR_H_
-#define TOROID_PARTITIONER_OPS_RNG_BIT_GENERATOR_H_
+#pragma once
 
 #include <vector>
 
@@ -18,5 +17,3 @@ ShardingRule RngBitGeneratorShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionRngBitGenerator(OpContext& context);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_RNG_BIT_GENERATOR_H_

@@ -4,8 +4,7 @@
 // Factors are those of the dot, but a dimension in blocks has two factors, (blocks, elements of a block); the
 // scale's dimension has the first of them only.
 // Example: f8[64,128], f8[128,32], scales [64,4], [4,32]: (m (k i)), ((k i) n), (m k), (k n) -> (m n), k and i reductions.
-#ifndef TOROID_PARTITIONER_OPS_SCALED_DOT_H_
-#define TOROID_PARTITIONER_OPS_SCALED_DOT_H_
+#pragma once
 
 #include <vector>
 
@@ -17,5 +16,3 @@ ShardingRule ScaledDotShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionScaledDot(OpContext& context);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_SCALED_DOT_H_

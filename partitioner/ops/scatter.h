@@ -9,8 +9,7 @@
 // operand itself, which may enter any number of times.
 // Example: maxima of segments, s32[8,1] indices and f32[8] updates over 2 devices, into f32[3]: every device
 //          has the maxima over 4 updates, and an all-reduce of 12 bytes by maximum gives those over all.
-#ifndef TOROID_PARTITIONER_OPS_SCATTER_H_
-#define TOROID_PARTITIONER_OPS_SCATTER_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 
@@ -20,5 +19,3 @@ ShardingRule ScatterShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_SCATTER_H_

@@ -13,8 +13,7 @@
 // windows they are not cut.
 // Example: k = 3, s = 2, f32[64] over 4: tile i of 16 rows has 9 windows, from window 8 i - 1 on, over rows
 //          from 16 i - 2 on. It fetches one row of the source and three of the operand.
-#ifndef TOROID_PARTITIONER_OPS_SELECT_AND_SCATTER_H_
-#define TOROID_PARTITIONER_OPS_SELECT_AND_SCATTER_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 #include "partitioner/ops/tile_windows.h"
@@ -26,5 +25,3 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& c
 std::vector<OperandWindows> ReadsOfSelectAndScatter(const Instruction& op, int dim, int64_t tiles);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_SELECT_AND_SCATTER_H_

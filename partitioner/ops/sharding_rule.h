@@ -15,8 +15,7 @@
 //                      masks the elements of other shards
 //   kNeedsReplication  never cut where the op runs, but sharding flows along it
 //   kBlocked           never cut where the op runs, and no sharding flows along it
-#ifndef TOROID_PARTITIONER_OPS_SHARDING_RULE_H_
-#define TOROID_PARTITIONER_OPS_SHARDING_RULE_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -151,5 +150,3 @@ Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorF
 double LocalFlops(const Mesh& mesh, const ShardingRule& rule, absl::Span<const AxisList> factor_axes);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_SHARDING_RULE_H_

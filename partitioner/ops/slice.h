@@ -1,7 +1,6 @@
 // `slice`: y[r] = x[start + stride r]. Tile i of t rows reads (t - 1) stride + 1 rows of x, from row i t
 // stride + start on. A halo exchange fetches them, and the local slice strides over them.
-#ifndef TOROID_PARTITIONER_OPS_SLICE_H_
-#define TOROID_PARTITIONER_OPS_SLICE_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 #include "partitioner/ops/tile_windows.h"
@@ -13,5 +12,3 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSlice(OpContext& context);
 std::vector<OperandWindows> ReadsOfSlice(const Instruction& op, int dim, int64_t tiles);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_SLICE_H_

@@ -11,8 +11,7 @@
 // Example: the first 8 rows of a sort of f32[4096] and s32[4096] over 8: a device sends 7 x 8 rows, 448
 //          bytes.
 // Uneven: each row carries a flag, by which padding comes behind all rows.
-#ifndef TOROID_PARTITIONER_OPS_SORT_H_
-#define TOROID_PARTITIONER_OPS_SORT_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 
@@ -22,5 +21,3 @@ ShardingRule SortShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionSort(OpContext& context);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_SORT_H_

@@ -3,8 +3,7 @@
 // On a cut indexed dimension, start indices are first clamped against the global dimension, then counted from
 // the shard's first row. A partition contributes the elements that it holds and zeros elsewhere; the sum of
 // all contributions is the result.
-#ifndef TOROID_PARTITIONER_OPS_START_INDICES_H_
-#define TOROID_PARTITIONER_OPS_START_INDICES_H_
+#pragma once
 
 #include "absl/types/span.h"
 #include "partitioner/ops/sharding_rule.h"
@@ -48,5 +47,3 @@ struct IndexedFactors {
 IndexedFactors AddIndexedFactors(const IndexedDims& dims, FactorKind batch_kind, ShardingRule* rule);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_START_INDICES_H_

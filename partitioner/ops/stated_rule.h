@@ -8,8 +8,7 @@
 // along blocked factors; where the neighbours of the call cut them alike, the call is cut like them. The target would
 // see the padding of uneven shards, so factors are only cut evenly, over fewer axes if need be.
 // Source: Shardy, OpShardingRuleAttr.
-#ifndef TOROID_PARTITIONER_OPS_STATED_RULE_H_
-#define TOROID_PARTITIONER_OPS_STATED_RULE_H_
+#pragma once
 
 #include <optional>
 
@@ -27,5 +26,3 @@ std::optional<ShardingRule> StatedShardingRule(const Instruction& instruction);
 absl::Status CheckStatedRule(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_STATED_RULE_H_

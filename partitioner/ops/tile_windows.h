@@ -5,8 +5,7 @@
 // returns the operand rows that each tile reads. The family's local program fetches them
 // (reshard/halo_exchange.h), and assignments count the bytes that this sends (CostOfExchanges in
 // op_families.h).
-#ifndef TOROID_PARTITIONER_OPS_TILE_WINDOWS_H_
-#define TOROID_PARTITIONER_OPS_TILE_WINDOWS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -35,5 +34,3 @@ int64_t TileRows(const Instruction& op, int dim, int64_t tiles);
 TileWindows SpreadWindows(int64_t scale, int64_t shift, int64_t span, int64_t step);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_TILE_WINDOWS_H_

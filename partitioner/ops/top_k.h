@@ -7,8 +7,7 @@
 //
 // Example: the first 8 of f32[4,4096] over 8: a device sends 4 lines of 7 x 8 values and positions, 1,792
 //          bytes.
-#ifndef TOROID_PARTITIONER_OPS_TOP_K_H_
-#define TOROID_PARTITIONER_OPS_TOP_K_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 
@@ -19,5 +18,3 @@ ShardingRule TopKShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionTopK(OpContext& context);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_TOP_K_H_

@@ -1,6 +1,5 @@
 // `transpose`: (a b c) -> (c a b). The local program is the op itself.
-#ifndef TOROID_PARTITIONER_OPS_TRANSPOSE_H_
-#define TOROID_PARTITIONER_OPS_TRANSPOSE_H_
+#pragma once
 
 #include "partitioner/ops/sharding_rule.h"
 
@@ -9,5 +8,3 @@ namespace toroid {
 ShardingRule TransposeShardingRule(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_TRANSPOSE_H_

@@ -11,8 +11,7 @@
 //          sends 59 MB.
 // Uneven: rows and columns beyond the matrix are filled with those of the identity. Elements that the op does
 //          not read become zero.
-#ifndef TOROID_PARTITIONER_OPS_TRIANGULAR_SOLVE_H_
-#define TOROID_PARTITIONER_OPS_TRIANGULAR_SOLVE_H_
+#pragma once
 
 #include "partitioner/ops/local_program.h"
 
@@ -21,5 +20,3 @@ namespace toroid {
 ShardingRule TriangularSolveShardingRule(const Instruction& instruction);
 absl::StatusOr<std::vector<Instruction*>> PartitionTriangularSolve(OpContext& context);
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_TRIANGULAR_SOLVE_H_

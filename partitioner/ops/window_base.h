@@ -8,8 +8,7 @@
 // If the window is cut instead, tile i owns t of its k rows, from row i t on. For all w outputs it reads (w -
 // 1) stride + (t - 1) dilation + 1 positions from i t dilation - low on.
 // Source: GShard, arXiv:2006.16668, A.4.
-#ifndef TOROID_PARTITIONER_OPS_WINDOW_BASE_H_
-#define TOROID_PARTITIONER_OPS_WINDOW_BASE_H_
+#pragma once
 
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/tile_windows.h"
@@ -35,5 +34,3 @@ Instruction* FetchBase(SpmdBuilder& b, Instruction* x, const AxisList& axes, int
 WindowDim OnFetchedBase(WindowDim window);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_OPS_WINDOW_BASE_H_

@@ -3,8 +3,7 @@
 // Ops are decided in program order, each from the shardings in which its operands exist by then and those that the plan has
 // for its results (op_decider.h). A value that is needed in another sharding is resharded from the version from which that
 // costs least, and later ops find the new version, too (version_sets.h).
-#ifndef TOROID_PARTITIONER_PLAN_GREEDY_PLAN_H_
-#define TOROID_PARTITIONER_PLAN_GREEDY_PLAN_H_
+#pragma once
 
 #include <optional>
 
@@ -29,5 +28,3 @@ std::optional<PricedPlan> DecideGreedily(Plan plan, const AssignmentPolicy& poli
                                          PlanMemo* memo);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_GREEDY_PLAN_H_

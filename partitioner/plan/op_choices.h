@@ -5,8 +5,7 @@
 // factor.
 // Example: [m,k] x [k,n] over units x and y: x cuts m, k, n or nothing, and so does y. If both cut one
 // factor, they do so in the order xy or yx.
-#ifndef TOROID_PARTITIONER_PLAN_OP_CHOICES_H_
-#define TOROID_PARTITIONER_PLAN_OP_CHOICES_H_
+#pragma once
 
 #include <vector>
 
@@ -52,5 +51,3 @@ std::vector<absl::InlinedVector<AxisList, 6>> FactorAxesOf(const PreparedProgram
                                                            const AxisUnits& units);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_OP_CHOICES_H_

@@ -2,8 +2,7 @@
 //
 // A program of many layers has few classes, so that what is found out for one op serves all others of its class.
 // Example: the 36 products of f32[64,32] and f32[32,128] of a model of 36 layers are of one class.
-#ifndef TOROID_PARTITIONER_PLAN_OP_CLASSES_H_
-#define TOROID_PARTITIONER_PLAN_OP_CLASSES_H_
+#pragma once
 
 #include <vector>
 
@@ -19,5 +18,3 @@ std::vector<int> OpClasses(const PreparedProgram& program);
 std::vector<int> TensorClasses(const FlowGraph& graph);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_OP_CLASSES_H_

@@ -1,7 +1,6 @@
 // Decides how a device computes an op: which axes cut its factors, and which operands it takes as partial
 // sums.
-#ifndef TOROID_PARTITIONER_PLAN_OP_DECIDER_H_
-#define TOROID_PARTITIONER_PLAN_OP_DECIDER_H_
+#pragma once
 
 #include "partitioner/assign/assignment_policy.h"
 #include "partitioner/plan/op_decision.h"
@@ -46,5 +45,3 @@ class OpDecider {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_OP_DECIDER_H_

@@ -1,6 +1,5 @@
 // How a device computes an op: which axes cut its factors, and which operands it takes as partial sums.
-#ifndef TOROID_PARTITIONER_PLAN_OP_DECISION_H_
-#define TOROID_PARTITIONER_PLAN_OP_DECISION_H_
+#pragma once
 
 #include <cstdint>
 
@@ -42,5 +41,3 @@ Sharding ResultSharding(const PreparedProgram& program, const FlowOp& op, size_t
                         const OpDecision& decision);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_OP_DECISION_H_

@@ -1,6 +1,5 @@
 // What a program sends if nothing is shared between its ops.
-#ifndef TOROID_PARTITIONER_PLAN_OPS_ALONE_H_
-#define TOROID_PARTITIONER_PLAN_OPS_ALONE_H_
+#pragma once
 
 #include "partitioner/plan/plan_memo.h"
 
@@ -11,5 +10,3 @@ namespace toroid {
 double BytesOfOpsAlone(const ShardingPlan& shardings, PlanMemo* memo);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_OPS_ALONE_H_

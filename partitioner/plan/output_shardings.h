@@ -1,6 +1,5 @@
 // The shardings in which a program returns its results.
-#ifndef TOROID_PARTITIONER_PLAN_OUTPUT_SHARDINGS_H_
-#define TOROID_PARTITIONER_PLAN_OUTPUT_SHARDINGS_H_
+#pragma once
 
 #include <vector>
 
@@ -19,5 +18,3 @@ Sharding OutputSharding(const PreparedProgram& program, int tensor, bool is_free
                         const ValuePlaces& values);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_OUTPUT_SHARDINGS_H_

@@ -7,8 +7,7 @@
 //
 // Example: p = dot(a, b) and q = dot(c, d) are partial over 4 devices. p + q takes both partial, and is
 // reduced once. tanh(p) is not linear: it takes p reduced.
-#ifndef TOROID_PARTITIONER_PLAN_PARTIAL_SUMS_H_
-#define TOROID_PARTITIONER_PLAN_PARTIAL_SUMS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -34,5 +33,3 @@ class PartialSums {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_PARTIAL_SUMS_H_

@@ -1,6 +1,5 @@
 // Whether an op may take operands as partial sums (op_decision.h).
-#ifndef TOROID_PARTITIONER_PLAN_PASSED_ON_H_
-#define TOROID_PARTITIONER_PLAN_PASSED_ON_H_
+#pragma once
 
 #include "hlo/ir/instruction.h"
 #include "partitioner/plan/op_decision.h"
@@ -13,5 +12,3 @@ namespace toroid {
 bool MayPassOn(const Instruction& instruction, const FlowOp& op, const PartialOperands& partial);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_PASSED_ON_H_

@@ -2,8 +2,7 @@
 //
 // Whatever made a plan (propagation and op by op decisions, a search, a file), writing a module under it gives the same
 // program. Plans of one module are compared, hashed, printed, read and replayed (plan_text.h).
-#ifndef TOROID_PARTITIONER_PLAN_PLAN_H_
-#define TOROID_PARTITIONER_PLAN_PLAN_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -56,5 +55,3 @@ std::vector<std::string> TensorNames(const PreparedProgram& program);
 absl::Status CheckPlan(const PreparedProgram& program, const Plan& plan);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_PLAN_H_

@@ -1,7 +1,6 @@
 // What walks over a program have in common: numbers of shardings, costs of moves, and choices of ops. Each is found out once,
 // for all plans of the program.
-#ifndef TOROID_PARTITIONER_PLAN_PLAN_MEMO_H_
-#define TOROID_PARTITIONER_PLAN_PLAN_MEMO_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -90,5 +89,3 @@ class PlanMemo {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_PLAN_MEMO_H_

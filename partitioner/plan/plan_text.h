@@ -12,8 +12,7 @@
 //   output{0}  f32[8,32]   [{"data"}, {}]     -           -                   -
 //
 // A row "early main/x" gives a second sharding in which a value is made before its users are computed.
-#ifndef TOROID_PARTITIONER_PLAN_PLAN_TEXT_H_
-#define TOROID_PARTITIONER_PLAN_PLAN_TEXT_H_
+#pragma once
 
 #include <string>
 
@@ -37,5 +36,3 @@ absl::StatusOr<Plan> ReadPlan(absl::string_view text, const PreparedProgram& pro
                               const ProgramNames& names);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_PLAN_TEXT_H_

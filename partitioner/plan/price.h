@@ -1,6 +1,5 @@
 // What a plan costs on one device, and which of two plans is better.
-#ifndef TOROID_PARTITIONER_PLAN_PRICE_H_
-#define TOROID_PARTITIONER_PLAN_PRICE_H_
+#pragma once
 
 #include "hlo/cost/cost_model.h"
 #include "hlo/cost/objective.h"
@@ -50,5 +49,3 @@ bool Improves(const Price& a, const Price& b, const Comparison& by);
 bool Better(const Price& a, const Price& b, const Comparison& by);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_PRICE_H_

@@ -1,7 +1,6 @@
 // A program as steps for the search: each step computes an op, by its present choice or another one, or
 // delivers values.
-#ifndef TOROID_PARTITIONER_PLAN_PROGRAM_STEPS_H_
-#define TOROID_PARTITIONER_PLAN_PROGRAM_STEPS_H_
+#pragma once
 
 #include <algorithm>
 #include <vector>
@@ -85,5 +84,3 @@ class ProgramSteps {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_PROGRAM_STEPS_H_

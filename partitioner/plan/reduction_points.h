@@ -14,8 +14,7 @@
 //
 // A product is linear in each of its operands. If both may be partial it takes neither partial: one of them
 // would have to be reduced for it, and the other is then the same sum or is reduced too.
-#ifndef TOROID_PARTITIONER_PLAN_REDUCTION_POINTS_H_
-#define TOROID_PARTITIONER_PLAN_REDUCTION_POINTS_H_
+#pragma once
 
 #include <vector>
 
@@ -29,5 +28,3 @@ namespace toroid {
 std::vector<bool> MustReduce(const FlowGraph& graph, const std::vector<Sharding>& targets, const Mesh& mesh);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_REDUCTION_POINTS_H_

@@ -1,6 +1,5 @@
 // Reads shardings as ProgramNames::Text prints them: [{"x"}, {}] partial over {"y"}.
-#ifndef TOROID_PARTITIONER_PLAN_SHARDING_READER_H_
-#define TOROID_PARTITIONER_PLAN_SHARDING_READER_H_
+#pragma once
 
 #include <string>
 
@@ -28,5 +27,3 @@ class ShardingReader {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_SHARDING_READER_H_

@@ -1,7 +1,6 @@
 // Computes the cost of one step of a program, and the versions of its values after the step from those before
 // it.
-#ifndef TOROID_PARTITIONER_PLAN_STEP_COSTS_H_
-#define TOROID_PARTITIONER_PLAN_STEP_COSTS_H_
+#pragma once
 
 #include <utility>
 #include <vector>
@@ -61,5 +60,3 @@ class StepCosts {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_STEP_COSTS_H_

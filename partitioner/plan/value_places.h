@@ -1,6 +1,5 @@
 // The shardings in which each value exists at one point of a program.
-#ifndef TOROID_PARTITIONER_PLAN_VALUE_PLACES_H_
-#define TOROID_PARTITIONER_PLAN_VALUE_PLACES_H_
+#pragma once
 
 #include <algorithm>
 #include <vector>
@@ -44,5 +43,3 @@ class ValuePlaces {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_VALUE_PLACES_H_

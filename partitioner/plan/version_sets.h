@@ -5,8 +5,7 @@
 // version to the set, as rewriting does (../rewrite/sharded_values.h). The costs of fetches are cached.
 // Example: the value has the set {rows} and is fetched whole by an all-gather. Then it has the set {rows,
 // whole}, from which fetching columns is a slice.
-#ifndef TOROID_PARTITIONER_PLAN_VERSION_SETS_H_
-#define TOROID_PARTITIONER_PLAN_VERSION_SETS_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -77,5 +76,3 @@ class VersionSets {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PLAN_VERSION_SETS_H_

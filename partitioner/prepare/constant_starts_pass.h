@@ -12,8 +12,7 @@
 // (it has no effect).
 // Example: x[16:, 16:] += u with x f32[256,256] over [4,4] shifts u by 16 rows and columns, 6 kB per device;
 // as a scatter, all devices would gather u, 461 kB.
-#ifndef TOROID_PARTITIONER_PREPARE_CONSTANT_STARTS_PASS_H_
-#define TOROID_PARTITIONER_PREPARE_CONSTANT_STARTS_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -28,5 +27,3 @@ class ConstantStartsPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PREPARE_CONSTANT_STARTS_PASS_H_

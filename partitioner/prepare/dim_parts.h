@@ -1,6 +1,5 @@
 // The parts from which a reshape merged each dimension of an array.
-#ifndef TOROID_PARTITIONER_PREPARE_DIM_PARTS_H_
-#define TOROID_PARTITIONER_PREPARE_DIM_PARTS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -34,5 +33,3 @@ Dims UnmergedDims(const DimParts& parts);
 Dims PlacesOfParts(const DimParts& parts, absl::Span<const int64_t> dims);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PREPARE_DIM_PARTS_H_

@@ -8,8 +8,7 @@
 // A reversal along a cut dimension sends the whole array to other devices.
 // Example: conv(x) + flip(conv(flip(x))) runs an image and its mirror image through a network. With columns
 // cut over devices, only halos are sent after the pass.
-#ifndef TOROID_PARTITIONER_PREPARE_LATE_REVERSALS_PASS_H_
-#define TOROID_PARTITIONER_PREPARE_LATE_REVERSALS_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -24,5 +23,3 @@ class LateReversalsPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PREPARE_LATE_REVERSALS_PASS_H_

@@ -1,6 +1,5 @@
 // The options of the partitioner.
-#ifndef TOROID_PARTITIONER_PREPARE_PARTITION_OPTIONS_H_
-#define TOROID_PARTITIONER_PREPARE_PARTITION_OPTIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -60,5 +59,3 @@ struct PartitionOptions {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PREPARE_PARTITION_OPTIONS_H_

@@ -7,8 +7,7 @@
 //     PlanMemo memo(*program);                                                         // ../plan/plan_memo.h
 //     const std::optional<PricedPlan> plan = Propagated(CheapestAssignments(), &memo);  // ../search/propagate.h
 //   }
-#ifndef TOROID_PARTITIONER_PREPARE_PREPARED_PROGRAM_H_
-#define TOROID_PARTITIONER_PREPARE_PREPARED_PROGRAM_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -76,5 +75,3 @@ ShardingPlan ProposeShardings(const PreparedProgram& program, const Annotations&
 absl::Status GiveSharding(int tensor, const HloSharding& sharding, PreparedProgram* program);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PREPARE_PREPARED_PROGRAM_H_

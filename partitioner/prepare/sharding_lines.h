@@ -4,8 +4,7 @@
 // output is no tuple, or a glob (* and ?), which means all instructions whose metadata's op_name it matches.
 // SHARDING is any spelling of HLO text, or a list of dimensions such as [{"model"}, {}] over the module's one
 // Shardy mesh. It begins with the first `{` or `[` that follows a `=` and blanks.
-#ifndef TOROID_PARTITIONER_PREPARE_SHARDING_LINES_H_
-#define TOROID_PARTITIONER_PREPARE_SHARDING_LINES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -36,5 +35,3 @@ std::string GivenNameOf(const Instruction& parameter);
 std::vector<ShardingLine> ReadShardingLines(absl::string_view text, absl::string_view file);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PREPARE_SHARDING_LINES_H_

@@ -8,8 +8,7 @@
 // dimension of size 1 that a reshape drops (x[:, 0], u[8, 3]) has no tiles: all devices need the row.
 // Example: x [4,64,32], its sequence dimension 1 cut over 4 devices. If all devices need x[:, 0], the row is
 // all-reduced. As a tile of a slice it would first travel to the first device.
-#ifndef TOROID_PARTITIONER_PREPARE_SINGLE_ROWS_PASS_H_
-#define TOROID_PARTITIONER_PREPARE_SINGLE_ROWS_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -24,5 +23,3 @@ class SingleRowsPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PREPARE_SINGLE_ROWS_PASS_H_

@@ -11,8 +11,7 @@
 // Example: group norm of f32[2,12,64,8], columns cut over 8 devices, takes means over its reshape
 // f32[2,768,2,4]. After the pass only partial sums of 4 values are reduced. Without it 32 kB are gathered,
 // and every device computes all that follows.
-#ifndef TOROID_PARTITIONER_PREPARE_UNMERGED_DIMS_PASS_H_
-#define TOROID_PARTITIONER_PREPARE_UNMERGED_DIMS_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -27,5 +26,3 @@ class UnmergedDimsPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PREPARE_UNMERGED_DIMS_PASS_H_

@@ -3,8 +3,7 @@
 //
 // Example: y = reshape(x) merges two dimensions. The array x stands for y, and negate(x) for negate(y); the
 // form is the list of merged dimensions. A sort of y reads reshape(x).
-#ifndef TOROID_PARTITIONER_PREPARE_VALUES_IN_FORM_H_
-#define TOROID_PARTITIONER_PREPARE_VALUES_IN_FORM_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -145,5 +144,3 @@ PerDim OfProduct(const DotView& dot, const PerDim& lhs, const PerDim& rhs) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PREPARE_VALUES_IN_FORM_H_

@@ -2,8 +2,7 @@
 //
 // Example: x[M,K] * w[K,N] -> y[M,N] with x [{a, b}, {}], y [{a}, {c}] and w [{}, {}]. M gets {a, b}, as {a}
 // is a prefix of it, and N gets {c}. With y [{c}, {}] instead, M gets no axis, and there is a conflict.
-#ifndef TOROID_PARTITIONER_PROPAGATION_AGREED_AXES_H_
-#define TOROID_PARTITIONER_PROPAGATION_AGREED_AXES_H_
+#pragma once
 
 #include <optional>
 
@@ -22,5 +21,3 @@ std::optional<AgreedAxes> AgreeOn(const FlowOp& op, const Mesh& mesh, const Grow
                                   bool results_only);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROPAGATION_AGREED_AXES_H_

@@ -2,8 +2,7 @@
 //
 // ReadAnnotations (read_annotations.h) fills them in. All devices form one mesh; it has an axis boundary
 // wherever some sharding cuts the devices.
-#ifndef TOROID_PARTITIONER_PROPAGATION_ANNOTATIONS_H_
-#define TOROID_PARTITIONER_PROPAGATION_ANNOTATIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -57,5 +56,3 @@ struct Annotations {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROPAGATION_ANNOTATIONS_H_

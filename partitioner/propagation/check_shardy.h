@@ -4,8 +4,7 @@
 //
 // All attributes are checked, also those that propagation does not read: on instructions without users, in
 // computations without callers, and in modules that fall back to ordinary shardings.
-#ifndef TOROID_PARTITIONER_PROPAGATION_CHECK_SHARDY_H_
-#define TOROID_PARTITIONER_PROPAGATION_CHECK_SHARDY_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "hlo/ir/module.h"
@@ -17,5 +16,3 @@ namespace toroid {
 absl::Status CheckShardyAttributes(const Module& module);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROPAGATION_CHECK_SHARDY_H_

@@ -5,8 +5,7 @@
 // over the free axes alone.
 // Example: x f32[64,1024] is cut [{m, a}, {b}] outside; inside, manual over m, it is f32[32,1024] cut [{a},
 // {b}].
-#ifndef TOROID_PARTITIONER_PROPAGATION_CROSSING_VALUES_H_
-#define TOROID_PARTITIONER_PROPAGATION_CROSSING_VALUES_H_
+#pragma once
 
 #include <vector>
 
@@ -45,5 +44,3 @@ std::vector<CrossingValue> CrossingValues(const FlowGraph& graph, const Instruct
                                           const ManualBoundary& boundary);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROPAGATION_CROSSING_VALUES_H_

@@ -10,8 +10,7 @@
 // - Each leaf of the entry's result has an output tensor, with an edge from the root.
 // - An op that returns its operand unchanged (opt-barrier, copy, identity custom calls) and has a tuple
 //   result gets one flow op per array leaf, so that shardings flow through the tuple.
-#ifndef TOROID_PARTITIONER_PROPAGATION_FLOW_GRAPH_H_
-#define TOROID_PARTITIONER_PROPAGATION_FLOW_GRAPH_H_
+#pragma once
 
 #include <deque>
 #include <string>
@@ -110,5 +109,3 @@ class FlowGraph {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROPAGATION_FLOW_GRAPH_H_

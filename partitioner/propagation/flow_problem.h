@@ -2,8 +2,7 @@
 //
 // Propagation, rewriting and the evaluation of plans all call ProblemOf; each passes what it knows about the
 // shardings of the op's tensors.
-#ifndef TOROID_PARTITIONER_PROPAGATION_FLOW_PROBLEM_H_
-#define TOROID_PARTITIONER_PROPAGATION_FLOW_PROBLEM_H_
+#pragma once
 
 #include "absl/functional/function_ref.h"
 #include "partitioner/assign/assignment.h"
@@ -25,5 +24,3 @@ AssignmentProblem ProblemOf(const FlowGraph& graph, const FlowOp& op,
                             absl::FunctionRef<TensorState(int tensor, bool is_result)> state_of);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROPAGATION_FLOW_PROBLEM_H_

@@ -4,8 +4,7 @@
 //
 // Example: interpolation weights 1 - |i - 2 j| with i and j iotas. A device that needs some rows computes
 // these rows.
-#ifndef TOROID_PARTITIONER_PROPAGATION_FREE_VALUES_H_
-#define TOROID_PARTITIONER_PROPAGATION_FREE_VALUES_H_
+#pragma once
 
 #include "absl/functional/function_ref.h"
 #include "partitioner/propagation/flow_graph.h"
@@ -18,5 +17,3 @@ bool IsMadeAnywhere(const FlowGraph& graph, const FlowOp& op, absl::FunctionRef<
                     absl::FunctionRef<bool(int tensor)> is_whole);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROPAGATION_FREE_VALUES_H_

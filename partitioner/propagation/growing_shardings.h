@@ -3,8 +3,7 @@
 //
 // Example: x f32[8,8] is stated [{a}, {}] on a mesh a=2, b=2. Extend(x, 0, {a, b}) makes it [{a, b}, {}];
 // then Extend(x, 1, {b}) changes nothing, as b is used.
-#ifndef TOROID_PARTITIONER_PROPAGATION_GROWING_SHARDINGS_H_
-#define TOROID_PARTITIONER_PROPAGATION_GROWING_SHARDINGS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -65,5 +64,3 @@ class GrowingShardings {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROPAGATION_GROWING_SHARDINGS_H_

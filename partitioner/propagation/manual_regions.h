@@ -2,8 +2,7 @@
 //
 // Calls of SPMDFullToShardShape and GlobalToLocalShape enter a region; SPMDShardToFullShape and
 // LocalToGlobalShape leave it. A value computed from local values is local with respect to the same axes.
-#ifndef TOROID_PARTITIONER_PROPAGATION_MANUAL_REGIONS_H_
-#define TOROID_PARTITIONER_PROPAGATION_MANUAL_REGIONS_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "hlo/io/sdy_sharding.h"
@@ -22,5 +21,3 @@ absl::Status ReadManualRegions(const Module& module, const FlowGraph& graph, con
                                Annotations* annotations);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROPAGATION_MANUAL_REGIONS_H_

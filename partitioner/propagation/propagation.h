@@ -13,8 +13,7 @@
 // Example: x[G,S] * m[G,E] -> y[E,S] with x [{e}, {}] and y [{e}, {}]. Factors G and E both want axis e, so
 // the op's cheapest assignment decides how m is cut, if no other op cuts it.
 // Sources: GSPMD, arXiv:2105.04663, section 3.5, for priorities; Shardy's factor propagation.
-#ifndef TOROID_PARTITIONER_PROPAGATION_PROPAGATION_H_
-#define TOROID_PARTITIONER_PROPAGATION_PROPAGATION_H_
+#pragma once
 
 #include <vector>
 
@@ -30,5 +29,3 @@ std::vector<Sharding> PropagateShardings(const FlowGraph& graph, const Annotatio
                                          const std::vector<bool>& even, const Pricing& pricing);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROPAGATION_PROPAGATION_H_

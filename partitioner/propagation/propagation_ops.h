@@ -1,7 +1,6 @@
 // The ops through which propagation spreads shardings, numbered: those of the flow graph, then a pointwise op
 // over the members of each sharding group, then an op for each value that enters or leaves a manual region.
-#ifndef TOROID_PARTITIONER_PROPAGATION_PROPAGATION_OPS_H_
-#define TOROID_PARTITIONER_PROPAGATION_PROPAGATION_OPS_H_
+#pragma once
 
 #include <vector>
 
@@ -42,5 +41,3 @@ class PropagationOps {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROPAGATION_PROPAGATION_OPS_H_

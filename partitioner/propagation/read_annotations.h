@@ -1,7 +1,6 @@
 // Reads the annotations of a module: shardings of either dialect, their mesh, manual regions, devices of side
 // effects.
-#ifndef TOROID_PARTITIONER_PROPAGATION_READ_ANNOTATIONS_H_
-#define TOROID_PARTITIONER_PROPAGATION_READ_ANNOTATIONS_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "partitioner/propagation/annotations.h"
@@ -18,5 +17,3 @@ absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGrap
                                             int64_t num_devices);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROPAGATION_READ_ANNOTATIONS_H_

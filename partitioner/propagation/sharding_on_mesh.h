@@ -1,6 +1,5 @@
 // Converts a stated sharding, which lists devices, to an annotation over the axes of the mesh.
-#ifndef TOROID_PARTITIONER_PROPAGATION_SHARDING_ON_MESH_H_
-#define TOROID_PARTITIONER_PROPAGATION_SHARDING_ON_MESH_H_
+#pragma once
 
 #include <optional>
 
@@ -22,5 +21,3 @@ absl::StatusOr<Annotation> OnMesh(const StatedSharding& stated, const Mesh& mesh
 AxisList AxesOnMesh(const std::optional<SdyMesh>& sdy_mesh, const SdyAxisRef& ref, const Mesh& mesh);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROPAGATION_SHARDING_ON_MESH_H_

@@ -6,8 +6,7 @@
 // from outside (Instruction::sharding_is_given). The ordinary dialect counts nevertheless if the module asks to import it
 // (`xla.sdy.import_mhlo_shardings`), or if some Sharding call has an ordinary sharding and no Shardy
 // sharding.
-#ifndef TOROID_PARTITIONER_PROPAGATION_STATED_SHARDINGS_H_
-#define TOROID_PARTITIONER_PROPAGATION_STATED_SHARDINGS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -51,5 +50,3 @@ absl::StatusOr<StatedShardings> ReadStatedShardings(const Module& module, const 
 absl::StatusOr<StatedSharding> FromShardy(const SdySharding& sharding);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROPAGATION_STATED_SHARDINGS_H_

@@ -2,8 +2,7 @@
 //
 // Before: y = f32[8] all-reduce(x), cause 3        After: y = f32[8] all-reduce(x),
 //                                                           frontend_attributes={toroid.cause="output: ..."}
-#ifndef TOROID_PARTITIONER_PROVENANCE_CAUSES_PASS_H_
-#define TOROID_PARTITIONER_PROVENANCE_CAUSES_PASS_H_
+#pragma once
 
 #include "hlo/passes/pass.h"
 
@@ -19,5 +18,3 @@ class CausesPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROVENANCE_CAUSES_PASS_H_

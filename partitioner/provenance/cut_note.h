@@ -1,6 +1,5 @@
 // A cut into unequal parts, or one that a sharding asks for and no op needs.
-#ifndef TOROID_PARTITIONER_PROVENANCE_CUT_NOTE_H_
-#define TOROID_PARTITIONER_PROVENANCE_CUT_NOTE_H_
+#pragma once
 
 #include <string>
 
@@ -14,5 +13,3 @@ struct CutNote {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROVENANCE_CUT_NOTE_H_

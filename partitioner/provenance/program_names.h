@@ -10,8 +10,7 @@
 //
 // If a module names no axes, names are made up of a letter and a size: [{a4}, {b2}] cuts dimension 0 by 4 and
 // dimension 1 by 2.
-#ifndef TOROID_PARTITIONER_PROVENANCE_PROGRAM_NAMES_H_
-#define TOROID_PARTITIONER_PROVENANCE_PROGRAM_NAMES_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -79,5 +78,3 @@ class ProgramNames {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROVENANCE_PROGRAM_NAMES_H_

@@ -1,6 +1,5 @@
 // Arrays that were cut but had to be replicated; --stats and --explain print them.
-#ifndef TOROID_PARTITIONER_PROVENANCE_REPLICATION_LOG_H_
-#define TOROID_PARTITIONER_PROVENANCE_REPLICATION_LOG_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -39,5 +38,3 @@ class ReplicationLog {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_PROVENANCE_REPLICATION_LOG_H_

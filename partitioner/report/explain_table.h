@@ -10,8 +10,7 @@
 // states the number of trips, and the bytes of all trips; a loop of unknown length counts once. If lines
 // would be longer than `width`, the cause of each collective goes to one or two lines below its numbers. Long
 // names are shortened in their middle before shardings are.
-#ifndef TOROID_PARTITIONER_REPORT_EXPLAIN_TABLE_H_
-#define TOROID_PARTITIONER_REPORT_EXPLAIN_TABLE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -46,5 +45,3 @@ std::string SummaryLine(absl::Span<const CollectiveRecord> collectives, int64_t 
 std::string NameOfAll(const std::vector<std::string>& names);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_REPORT_EXPLAIN_TABLE_H_

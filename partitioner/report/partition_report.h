@@ -1,6 +1,5 @@
 // The JSON of `hlo-partition --stats` for a partitioned program.
-#ifndef TOROID_PARTITIONER_REPORT_PARTITION_REPORT_H_
-#define TOROID_PARTITIONER_REPORT_PARTITION_REPORT_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -31,5 +30,3 @@ std::string StatisticsJson(const Module& module, int64_t num_partitions, int64_t
                            const PredictedTimes* predicted = nullptr);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_REPORT_PARTITION_REPORT_H_

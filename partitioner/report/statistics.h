@@ -1,6 +1,5 @@
 // The cost of a partitioned program per device: collectives (hlo/analysis/collective.h), flops, memory.
-#ifndef TOROID_PARTITIONER_REPORT_STATISTICS_H_
-#define TOROID_PARTITIONER_REPORT_STATISTICS_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -69,5 +68,3 @@ struct CollectiveRecord {
 std::vector<CollectiveRecord> ListCollectives(const Module& module);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_REPORT_STATISTICS_H_

@@ -1,6 +1,5 @@
 // Runs of axes that two shardings keep together.
-#ifndef TOROID_PARTITIONER_RESHARD_AXIS_RUNS_H_
-#define TOROID_PARTITIONER_RESHARD_AXIS_RUNS_H_
+#pragma once
 
 #include <array>
 #include <vector>
@@ -57,5 +56,3 @@ class AxisRuns {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_RESHARD_AXIS_RUNS_H_

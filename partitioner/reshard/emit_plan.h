@@ -1,6 +1,5 @@
 // Writes a resharding plan as instructions.
-#ifndef TOROID_PARTITIONER_RESHARD_EMIT_PLAN_H_
-#define TOROID_PARTITIONER_RESHARD_EMIT_PLAN_H_
+#pragma once
 
 #include "partitioner/reshard/plan.h"
 #include "partitioner/spmd/spmd_builder.h"
@@ -13,5 +12,3 @@ Instruction* Reshard(SpmdBuilder& b, Instruction* x, absl::Span<const int64_t> d
                      const ReshardPlan& plan);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_RESHARD_EMIT_PLAN_H_

@@ -14,8 +14,7 @@
 // Example: 8 rows over 2 tiles; the windows have 5 rows and begin at rows {-2, 3}. Tile 1 lacks row 3: one
 // permute of one row.
 // Source: GShard, arXiv:2006.16668, A.4; GSPMD, arXiv:2105.04663, section 4.4.
-#ifndef TOROID_PARTITIONER_RESHARD_HALO_EXCHANGE_H_
-#define TOROID_PARTITIONER_RESHARD_HALO_EXCHANGE_H_
+#pragma once
 
 #include "partitioner/reshard/halo_plan.h"
 #include "partitioner/spmd/spmd_builder.h"
@@ -45,5 +44,3 @@ Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, const CutDimensio
                                const TileWindows& windows, int64_t length, Instruction* fill);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_RESHARD_HALO_EXCHANGE_H_

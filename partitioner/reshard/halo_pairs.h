@@ -9,8 +9,7 @@
 //
 // Example: x[0:4096] of f32[8192] over 2,048 tiles: tiles have 4 rows, windows have 2 and begin at row 2 i.
 // The period is 2: even places i take rows 0 and 1 of tile i / 2, a line of 1,024 pairs (j, 2 j).
-#ifndef TOROID_PARTITIONER_RESHARD_HALO_PAIRS_H_
-#define TOROID_PARTITIONER_RESHARD_HALO_PAIRS_H_
+#pragma once
 
 #include "hlo/proto/hlo.pb.h"
 #include "partitioner/reshard/halo_plan.h"
@@ -21,5 +20,3 @@ namespace toroid {
 void AddHopLines(const HaloStep& step, int64_t lane, const HaloStep::Hop& hop, xla::PermutePattern* pattern);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_RESHARD_HALO_PAIRS_H_

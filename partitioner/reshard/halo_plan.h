@@ -22,8 +22,7 @@
 // 3 from tile 0.
 // Example: x[0:4096] of f32[8192] over 2,048 tiles: s = 4, start_i = 2 i. The windows of places 2 j and 2 j +
 // 1 begin in tile j: two permutes of two rows by rank; by distance it would be 1,024 permutes.
-#ifndef TOROID_PARTITIONER_RESHARD_HALO_PLAN_H_
-#define TOROID_PARTITIONER_RESHARD_HALO_PLAN_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -106,5 +105,3 @@ HaloPlan PlanHalo(const Mesh& mesh, const CostModel& cost, const HaloProblem& pr
 TileWindows RealignWindows(int64_t n, int64_t tiles);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_RESHARD_HALO_PLAN_H_

@@ -1,6 +1,5 @@
 // The moves that a resharding is made of: collectives and local slices.
-#ifndef TOROID_PARTITIONER_RESHARD_MOVES_H_
-#define TOROID_PARTITIONER_RESHARD_MOVES_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -54,5 +53,3 @@ bool TilesNest(int64_t n, int64_t t, int64_t g);
 double TimeOf(const CostModel& cost, const Mesh& mesh, const Move& move, int64_t v);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_RESHARD_MOVES_H_

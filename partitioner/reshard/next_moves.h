@@ -1,6 +1,5 @@
 // Lists the moves that a search for a resharding tries from one sharding (plan_search.h).
-#ifndef TOROID_PARTITIONER_RESHARD_NEXT_MOVES_H_
-#define TOROID_PARTITIONER_RESHARD_NEXT_MOVES_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -37,5 +36,3 @@ class NextMoves {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_RESHARD_NEXT_MOVES_H_

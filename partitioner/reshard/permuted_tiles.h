@@ -1,6 +1,5 @@
 // Shardings that a permute of tiles makes, on the way to a target.
-#ifndef TOROID_PARTITIONER_RESHARD_PERMUTED_TILES_H_
-#define TOROID_PARTITIONER_RESHARD_PERMUTED_TILES_H_
+#pragma once
 
 #include <optional>
 
@@ -20,5 +19,3 @@ Sharding PermutedTowards(const Mesh& mesh, const Sharding& state, const Sharding
 std::optional<Sharding> PermutedTo(const Mesh& mesh, const Sharding& state, const Sharding& to);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_RESHARD_PERMUTED_TILES_H_

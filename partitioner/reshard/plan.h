@@ -23,8 +23,7 @@
 // halo exchange realigns the tiles.
 //
 // Example: f32[8,16] from [{x}, {}] to [{}, {x}], x = 4: one all-to-all of 128 local bytes, 96 sent.
-#ifndef TOROID_PARTITIONER_RESHARD_PLAN_H_
-#define TOROID_PARTITIONER_RESHARD_PLAN_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -75,5 +74,3 @@ class ReshardPlanner {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_RESHARD_PLAN_H_

@@ -1,7 +1,6 @@
 // A* over shardings: expands them in the order of their weight so far plus a lower bound on the weight to the target, which
 // follows from the bytes that a device still lacks.
-#ifndef TOROID_PARTITIONER_RESHARD_PLAN_SEARCH_H_
-#define TOROID_PARTITIONER_RESHARD_PLAN_SEARCH_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -19,5 +18,3 @@ std::optional<ReshardPlan> SearchPlan(const Mesh& mesh, const CostModel& cost, a
                                       int64_t* steps);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_RESHARD_PLAN_SEARCH_H_

@@ -3,8 +3,7 @@
 // A value that enters or leaves a body, condition or branch does so in the sharding that the plan has for its
 // tensor: it is resharded to it on one side of the call and has it on the other. The state of a loop has one
 // sharding per leaf, in which every trip begins and ends.
-#ifndef TOROID_PARTITIONER_REWRITE_CONTROL_FLOW_REWRITER_H_
-#define TOROID_PARTITIONER_REWRITE_CONTROL_FLOW_REWRITER_H_
+#pragma once
 
 #include <functional>
 #include <vector>
@@ -40,5 +39,3 @@ class ControlFlowRewriter {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_REWRITE_CONTROL_FLOW_REWRITER_H_

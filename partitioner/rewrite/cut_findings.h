@@ -3,8 +3,7 @@
 //
 // f32[17] over 8 devices has shards of 3 elements: the devices hold 3, 3, 3, 3, 3, 2, 0 and 0 elements, and padding
 // after them. A constant or an iota whose consumers all need the whole array is made whole, whatever its sharding says.
-#ifndef TOROID_PARTITIONER_REWRITE_CUT_FINDINGS_H_
-#define TOROID_PARTITIONER_REWRITE_CUT_FINDINGS_H_
+#pragma once
 
 #include <vector>
 
@@ -17,5 +16,3 @@ namespace toroid {
 std::vector<CutNote> FindCuts(const RewriteState& state);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_REWRITE_CUT_FINDINGS_H_

@@ -3,8 +3,7 @@
 // Between them all arrays are row-major and tiles lie in mesh order. Parameters and results have the layouts
 // that the module states for them. Arrays whose sharding lists the devices in another order than the mesh are
 // permuted here.
-#ifndef TOROID_PARTITIONER_REWRITE_ENTRY_REWRITER_H_
-#define TOROID_PARTITIONER_REWRITE_ENTRY_REWRITER_H_
+#pragma once
 
 #include "partitioner/rewrite/rewrite_state.h"
 
@@ -29,5 +28,3 @@ class EntryRewriter {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_REWRITE_ENTRY_REWRITER_H_

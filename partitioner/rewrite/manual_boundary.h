@@ -1,6 +1,5 @@
 // Rewrites an op by which values enter or leave a manual region.
-#ifndef TOROID_PARTITIONER_REWRITE_MANUAL_BOUNDARY_H_
-#define TOROID_PARTITIONER_REWRITE_MANUAL_BOUNDARY_H_
+#pragma once
 
 #include "partitioner/rewrite/rewrite_state.h"
 
@@ -13,5 +12,3 @@ void RewriteManualBoundary(RewriteState& state, SpmdBuilder& b, const Instructio
                            const ManualBoundary& boundary);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_REWRITE_MANUAL_BOUNDARY_H_

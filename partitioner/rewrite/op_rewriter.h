@@ -1,6 +1,5 @@
 // Writes the local program of one op; also of ops that hand on a tuple and of ops without a sharding rule.
-#ifndef TOROID_PARTITIONER_REWRITE_OP_REWRITER_H_
-#define TOROID_PARTITIONER_REWRITE_OP_REWRITER_H_
+#pragma once
 
 #include <vector>
 
@@ -45,5 +44,3 @@ class OpRewriter {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_REWRITE_OP_REWRITER_H_

@@ -1,6 +1,5 @@
 // A test aid that fills all padding with garbage.
-#ifndef TOROID_PARTITIONER_REWRITE_POISON_PADDING_H_
-#define TOROID_PARTITIONER_REWRITE_POISON_PADDING_H_
+#pragma once
 
 #include "partitioner/spmd/local_value_hook.h"
 
@@ -13,5 +12,3 @@ Instruction* PoisonPadding(SpmdBuilder& b, Instruction* local, absl::Span<const 
                            const Sharding& sharding);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_REWRITE_POISON_PADDING_H_

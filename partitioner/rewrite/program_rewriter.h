@@ -4,8 +4,7 @@
 // (sharded_values.h), and its local program is written (op_rewriter.h). The results keep the
 // shardings they were computed in until a consumer needs others. Bodies, conditions and branches are
 // rewritten with their callers (control_flow_rewriter.h).
-#ifndef TOROID_PARTITIONER_REWRITE_PROGRAM_REWRITER_H_
-#define TOROID_PARTITIONER_REWRITE_PROGRAM_REWRITER_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -36,5 +35,3 @@ absl::StatusOr<RewrittenProgram> RewriteProgram(const PreparedProgram& program, 
                                                 LocalValueHook on_local_value = nullptr);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_REWRITE_PROGRAM_REWRITER_H_

@@ -1,6 +1,5 @@
 // Findings for ReplicationLog: arrays that were cut and had to be replicated.
-#ifndef TOROID_PARTITIONER_REWRITE_REPLICATION_FINDINGS_H_
-#define TOROID_PARTITIONER_REWRITE_REPLICATION_FINDINGS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -24,5 +23,3 @@ std::optional<int64_t> BytesComputedEverywhere(const RewriteState& state, const 
 void AddOverruledShardings(const PreparedProgram& program, ReplicationLog* log);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_REWRITE_REPLICATION_FINDINGS_H_

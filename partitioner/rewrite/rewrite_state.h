@@ -1,6 +1,5 @@
 // The state that the rewriters of one program share: their inputs and their output.
-#ifndef TOROID_PARTITIONER_REWRITE_REWRITE_STATE_H_
-#define TOROID_PARTITIONER_REWRITE_REWRITE_STATE_H_
+#pragma once
 
 #include <functional>
 
@@ -43,5 +42,3 @@ struct RewriteState {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_REWRITE_REWRITE_STATE_H_

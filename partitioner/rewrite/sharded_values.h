@@ -7,8 +7,7 @@
 //
 // Example: h is added in [{a}, {}]. Two users fetch it in [{}, {}]: the first fetch all-gathers it, the
 // second takes the version that the first one made.
-#ifndef TOROID_PARTITIONER_REWRITE_SHARDED_VALUES_H_
-#define TOROID_PARTITIONER_REWRITE_SHARDED_VALUES_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -106,5 +105,3 @@ class ShardedValues {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_REWRITE_SHARDED_VALUES_H_

@@ -1,7 +1,6 @@
 // Rewrites ops with side effects: a print, a callback, an infeed or outfeed on one device, an outfeed of cut
 // data.
-#ifndef TOROID_PARTITIONER_REWRITE_SIDE_EFFECT_REWRITER_H_
-#define TOROID_PARTITIONER_REWRITE_SIDE_EFFECT_REWRITER_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "partitioner/rewrite/op_rewriter.h"
@@ -34,5 +33,3 @@ class SideEffectRewriter {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_REWRITE_SIDE_EFFECT_REWRITER_H_

@@ -4,8 +4,7 @@
 // All such arrays are restricted at first, then the outputs alone, then the parameters alone. The first plan that costs no
 // more than `from` is proposed.
 // Example: f32[10] over 4 devices by chance; over 2 of them each has 5.
-#ifndef TOROID_PARTITIONER_SEARCH_EVEN_CUTS_H_
-#define TOROID_PARTITIONER_SEARCH_EVEN_CUTS_H_
+#pragma once
 
 #include "partitioner/search/strategy.h"
 
@@ -14,5 +13,3 @@ namespace toroid {
 std::vector<PricedPlan> CutEvenly(const SearchProblem& problem, const PricedPlan& from);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SEARCH_EVEN_CUTS_H_

@@ -1,6 +1,5 @@
 // Finds plans of a program: the first one by propagation, then those that strategies make from it.
-#ifndef TOROID_PARTITIONER_SEARCH_FIND_PLANS_H_
-#define TOROID_PARTITIONER_SEARCH_FIND_PLANS_H_
+#pragma once
 
 #include <vector>
 
@@ -22,5 +21,3 @@ absl::StatusOr<FoundPlans> FindPlans(const PreparedProgram& program, ProgramForm
                                      const PartitionOptions& options);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SEARCH_FIND_PLANS_H_

@@ -2,8 +2,7 @@
 //
 // The axes that the plan uses together cut an op together. In small meshes each prime-sized axis is also tried by itself; since
 // that splits axes that the program names, such a plan must send at most 75 % of the bytes.
-#ifndef TOROID_PARTITIONER_SEARCH_FRONTIER_H_
-#define TOROID_PARTITIONER_SEARCH_FRONTIER_H_
+#pragma once
 
 #include "partitioner/search/strategy.h"
 
@@ -12,5 +11,3 @@ namespace toroid {
 std::vector<PricedPlan> DecideTogether(const SearchProblem& problem, const PricedPlan& from);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SEARCH_FRONTIER_H_

@@ -17,8 +17,7 @@
 //
 // Example on 2 devices: x is cut by rows; y = dot(x, w) is needed by columns and z = dot(y, v) replicated. If
 // each op is decided alone, y is computed by rows. Gathering x once costs less than moving y and z.
-#ifndef TOROID_PARTITIONER_SEARCH_FRONTIER_SEARCH_H_
-#define TOROID_PARTITIONER_SEARCH_FRONTIER_SEARCH_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -41,5 +40,3 @@ struct FrontierSearch {
 std::optional<Plan> SearchFrontier(const FrontierSearch& search);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SEARCH_FRONTIER_SEARCH_H_

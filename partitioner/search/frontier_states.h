@@ -1,6 +1,5 @@
 // States of the search over a part of a program, and the paths that lead to each (frontier_walk.h).
-#ifndef TOROID_PARTITIONER_SEARCH_FRONTIER_STATES_H_
-#define TOROID_PARTITIONER_SEARCH_FRONTIER_STATES_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -62,5 +61,3 @@ int SetIn(const Sets& sets, int t, int otherwise) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SEARCH_FRONTIER_STATES_H_

@@ -1,7 +1,6 @@
 // Decides some steps of a program together, by dynamic programming over the values that are live between two steps
 // (frontier_search.h).
-#ifndef TOROID_PARTITIONER_SEARCH_FRONTIER_WALK_H_
-#define TOROID_PARTITIONER_SEARCH_FRONTIER_WALK_H_
+#pragma once
 
 #include <set>
 #include <tuple>
@@ -69,5 +68,3 @@ class FrontierWalk {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SEARCH_FRONTIER_WALK_H_

@@ -3,8 +3,7 @@
 // Each device then computes less; moving the operands or the results may send more. Three prices of a flop in bytes are tried
 // (IdleAxes, ../assign/assignment.h); of the plans that are better than `from`, the best one that sends at most 9 % more is
 // proposed, and the best one that sends up to what the first plan sends.
-#ifndef TOROID_PARTITIONER_SEARCH_IDLE_AXES_H_
-#define TOROID_PARTITIONER_SEARCH_IDLE_AXES_H_
+#pragma once
 
 #include "partitioner/search/strategy.h"
 
@@ -13,5 +12,3 @@ namespace toroid {
 std::vector<PricedPlan> CutOverIdleAxes(const SearchProblem& problem, const PricedPlan& from);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SEARCH_IDLE_AXES_H_

@@ -1,6 +1,5 @@
 // Estimates what the later users of a value cost if it exists in other versions than in the present program.
-#ifndef TOROID_PARTITIONER_SEARCH_LATER_USES_H_
-#define TOROID_PARTITIONER_SEARCH_LATER_USES_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -42,5 +41,3 @@ class LaterUses {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SEARCH_LATER_USES_H_

@@ -1,6 +1,5 @@
 // Other shardings for the tensors around an op, for searches that try them one by one (neighbours.h).
-#ifndef TOROID_PARTITIONER_SEARCH_NEARBY_SHARDINGS_H_
-#define TOROID_PARTITIONER_SEARCH_NEARBY_SHARDINGS_H_
+#pragma once
 
 #include <utility>
 #include <vector>
@@ -49,5 +48,3 @@ class NearbyShardings {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SEARCH_NEARBY_SHARDINGS_H_

@@ -14,8 +14,7 @@
 //
 // Example on 4 devices: h is cut by columns for tanh(h) w, but its two other users take rows. Three moves of
 // h become one move of w.
-#ifndef TOROID_PARTITIONER_SEARCH_NEIGHBOURS_H_
-#define TOROID_PARTITIONER_SEARCH_NEIGHBOURS_H_
+#pragma once
 
 #include "partitioner/search/strategy.h"
 
@@ -25,5 +24,3 @@ namespace toroid {
 std::vector<PricedPlan> ChangeNeighbours(const SearchProblem& problem, const PricedPlan& from);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SEARCH_NEIGHBOURS_H_

@@ -1,8 +1,7 @@
 // A program under its present decisions: what each step costs, and the versions of values around it.
 //
 // Decisions of few steps are replaced in a time that grows with the steps whose values change, not with the program.
-#ifndef TOROID_PARTITIONER_SEARCH_PRESENT_PROGRAM_H_
-#define TOROID_PARTITIONER_SEARCH_PRESENT_PROGRAM_H_
+#pragma once
 
 #include <vector>
 
@@ -67,5 +66,3 @@ class PresentProgram {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SEARCH_PRESENT_PROGRAM_H_

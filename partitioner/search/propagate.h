@@ -1,6 +1,5 @@
 // The first plan: shardings by propagation, ops decided one by one.
-#ifndef TOROID_PARTITIONER_SEARCH_PROPAGATE_H_
-#define TOROID_PARTITIONER_SEARCH_PROPAGATE_H_
+#pragma once
 
 #include <optional>
 #include <vector>
@@ -20,5 +19,3 @@ std::optional<PricedPlan> Propagated(const AssignmentPolicy& policy, PlanMemo* m
                                      const std::vector<bool>& even = {});
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SEARCH_PROPAGATE_H_

@@ -1,7 +1,6 @@
 // The table of strategies. To add one: a function in a file of its own, and its row in strategies.cc
 // (docs/adding_a_strategy.md).
-#ifndef TOROID_PARTITIONER_SEARCH_STRATEGIES_H_
-#define TOROID_PARTITIONER_SEARCH_STRATEGIES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -31,5 +30,3 @@ struct ListedStrategy {
 absl::StatusOr<std::vector<ListedStrategy>> ListStrategies(absl::Span<const std::string> entries);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SEARCH_STRATEGIES_H_

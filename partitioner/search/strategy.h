@@ -2,8 +2,7 @@
 //
 // A strategy proposes plans. It writes no module and changes nothing of the program; FindPlans (find_plans.h) keeps the better
 // ones by their prices (../plan/price.h).
-#ifndef TOROID_PARTITIONER_SEARCH_STRATEGY_H_
-#define TOROID_PARTITIONER_SEARCH_STRATEGY_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -36,5 +35,3 @@ struct Strategy {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SEARCH_STRATEGY_H_

@@ -4,8 +4,7 @@
 // Groups name global device ids, or partition ids if there is one replica.
 // Example: mesh a=2, b=4 in device order. Axes {b}: [2,4]<=[8]. Axes {a}: [4,2]<=[2,4]T(1,0), in which device
 // 0 meets device 4.
-#ifndef TOROID_PARTITIONER_SPMD_COLLECTIVE_GROUPS_H_
-#define TOROID_PARTITIONER_SPMD_COLLECTIVE_GROUPS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -27,5 +26,3 @@ void SetGroups(const Mesh& mesh, const AxisList& axes, int64_t replicas, xla::Hl
 void SetGroupsFrom(const Mesh& mesh, const AxisList& axes, int64_t member, xla::HloInstructionProto* attrs);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SPMD_COLLECTIVE_GROUPS_H_

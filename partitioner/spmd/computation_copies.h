@@ -1,7 +1,6 @@
 // Copies of computations that are the same in the local as in the global program: reducers, comparators and
 // the like.
-#ifndef TOROID_PARTITIONER_SPMD_COMPUTATION_COPIES_H_
-#define TOROID_PARTITIONER_SPMD_COMPUTATION_COPIES_H_
+#pragma once
 
 #include "absl/container/flat_hash_map.h"
 #include "hlo/ir/module.h"
@@ -23,5 +22,3 @@ class ComputationCopies {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SPMD_COMPUTATION_COPIES_H_

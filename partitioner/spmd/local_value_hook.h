@@ -1,6 +1,5 @@
 // A callback that sees, and may replace, every local array that rewriting makes.
-#ifndef TOROID_PARTITIONER_SPMD_LOCAL_VALUE_HOOK_H_
-#define TOROID_PARTITIONER_SPMD_LOCAL_VALUE_HOOK_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -21,5 +20,3 @@ using LocalValueHook = std::function<Instruction*(SpmdBuilder& b, Instruction* l
                                                   absl::Span<const int64_t> dims, const Sharding& sharding)>;
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SPMD_LOCAL_VALUE_HOOK_H_

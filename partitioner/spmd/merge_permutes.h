@@ -5,8 +5,7 @@
 // target in common become one, in which a device sends no more bytes than in either of them.
 // Example: a roll by one row over 4 devices has a permute with the pair (3,0) and one with (0,1), (1,2),
 // (2,3).
-#ifndef TOROID_PARTITIONER_SPMD_MERGE_PERMUTES_H_
-#define TOROID_PARTITIONER_SPMD_MERGE_PERMUTES_H_
+#pragma once
 
 #include "partitioner/spmd/spmd_builder.h"
 
@@ -16,5 +15,3 @@ namespace toroid {
 void MergeHaloPermutes(const SpmdModule& spmd);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SPMD_MERGE_PERMUTES_H_

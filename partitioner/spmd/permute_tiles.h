@@ -3,8 +3,7 @@
 // A device that already holds its tile keeps it.
 // Example: mesh a=2, b=2, x cut [{a}] to [{b}]. Devices 0 and 3 keep their tiles; 1 and 2
 // exchange theirs.
-#ifndef TOROID_PARTITIONER_SPMD_PERMUTE_TILES_H_
-#define TOROID_PARTITIONER_SPMD_PERMUTE_TILES_H_
+#pragma once
 
 #include "partitioner/spmd/spmd_builder.h"
 
@@ -21,5 +20,3 @@ Instruction* ToDeviceOrder(SpmdBuilder& b, Instruction* x, const DeviceOrder& or
                            const Sharding& sharding);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SPMD_PERMUTE_TILES_H_

@@ -1,6 +1,5 @@
 // Classification of reduction computations, and their neutral elements.
-#ifndef TOROID_PARTITIONER_SPMD_REDUCER_H_
-#define TOROID_PARTITIONER_SPMD_REDUCER_H_
+#pragma once
 
 #include <optional>
 #include <vector>
@@ -37,5 +36,3 @@ Literal NeutralElement(Reducer reducer, PrimitiveType type);
 bool StartsNeutral(const Instruction& reduce);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SPMD_REDUCER_H_

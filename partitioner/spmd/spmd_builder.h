@@ -2,8 +2,7 @@
 //
 // Values that depend on the position are computed once per computation: the mesh position (the partition id,
 // or a table look-up if devices are in another order) and coordinates along lists of axes.
-#ifndef TOROID_PARTITIONER_SPMD_SPMD_BUILDER_H_
-#define TOROID_PARTITIONER_SPMD_SPMD_BUILDER_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -174,5 +173,3 @@ class SpmdBuilder : public InstructionBuilder {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_SPMD_SPMD_BUILDER_H_

@@ -1,6 +1,5 @@
 // Writes the program of one partition under a plan, and runs the passes over it. Chooses nothing.
-#ifndef TOROID_PARTITIONER_STAGES_EMIT_PLAN_H_
-#define TOROID_PARTITIONER_STAGES_EMIT_PLAN_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "partitioner/plan/plan.h"
@@ -14,5 +13,3 @@ absl::StatusOr<Partitioned> EmitPlan(const PreparedProgram& program, const Plan&
                                      const PartitionOptions& options);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_STAGES_EMIT_PLAN_H_

@@ -1,7 +1,6 @@
 // Equivalent forms of a program that may communicate less: reshapes or reversals, which only reorder
 // elements, are removed or delayed.
-#ifndef TOROID_PARTITIONER_STAGES_FORMS_TO_TRY_H_
-#define TOROID_PARTITIONER_STAGES_FORMS_TO_TRY_H_
+#pragma once
 
 #include <vector>
 
@@ -15,5 +14,3 @@ namespace toroid {
 std::vector<ProgramForm> FormsToTry(const FlowGraph& graph, const ShardingPlan& plan);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_STAGES_FORMS_TO_TRY_H_

@@ -2,8 +2,7 @@
 //
 // PartitionOptions::passes lists the passes that run, in order. To add a pass, add its row to local_passes.cc
 // (docs/adding_a_pass.md).
-#ifndef TOROID_PARTITIONER_STAGES_LOCAL_PASSES_H_
-#define TOROID_PARTITIONER_STAGES_LOCAL_PASSES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -19,5 +18,3 @@ absl::Span<const NamedPass> LocalPasses();
 std::vector<std::string> PassesThatChangeWhatIsSent(absl::Span<const std::string> passes);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_STAGES_LOCAL_PASSES_H_

@@ -1,6 +1,5 @@
 // The result of partitioning a module.
-#ifndef TOROID_PARTITIONER_STAGES_PARTITIONED_H_
-#define TOROID_PARTITIONER_STAGES_PARTITIONED_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -28,5 +27,3 @@ struct Partitioned {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_STAGES_PARTITIONED_H_

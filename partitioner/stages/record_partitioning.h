@@ -1,7 +1,6 @@
 // Writes the record that tells callers of a partitioned program how to cut arguments and put results
 // together.
-#ifndef TOROID_PARTITIONER_STAGES_RECORD_PARTITIONING_H_
-#define TOROID_PARTITIONER_STAGES_RECORD_PARTITIONING_H_
+#pragma once
 
 #include "hlo/ir/module.h"
 #include "partitioner/prepare/prepared_program.h"
@@ -15,5 +14,3 @@ namespace toroid {
 void RecordPartitioning(const PreparedProgram& program, const ShardingPlan& plan, Module* local);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_STAGES_RECORD_PARTITIONING_H_

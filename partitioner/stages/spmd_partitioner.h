@@ -10,8 +10,7 @@
 // sums included, until a consumer needs another. An op that is linear in a partial operand passes it on if
 // that costs no more. For programs that are not too large, a search then looks for decisions of many ops
 // together that send less (../search).
-#ifndef TOROID_PARTITIONER_STAGES_SPMD_PARTITIONER_H_
-#define TOROID_PARTITIONER_STAGES_SPMD_PARTITIONER_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -31,5 +30,3 @@ namespace toroid {
 absl::StatusOr<Partitioned> PartitionModule(const Module& module, const PartitionOptions& options);
 
 }  // namespace toroid
-
-#endif  // TOROID_PARTITIONER_STAGES_SPMD_PARTITIONER_H_

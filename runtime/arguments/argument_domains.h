@@ -10,8 +10,7 @@
 // ..). A square of one value, an exponential and the like are positive anyway, so the analysis stops there;
 // it stops at most differences of two values, whose sign it cannot tell. It finds arguments for ordinary
 // programs, and proves nothing.
-#ifndef TOROID_RUNTIME_ARGUMENTS_ARGUMENT_DOMAINS_H_
-#define TOROID_RUNTIME_ARGUMENTS_ARGUMENT_DOMAINS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -34,5 +33,3 @@ using Domain = uint8_t;
 std::vector<std::vector<Domain>> ArgumentDomains(const Module& module);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_ARGUMENTS_ARGUMENT_DOMAINS_H_

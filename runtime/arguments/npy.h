@@ -2,8 +2,7 @@
 //
 // Source: numpy.lib.format, versions 1 to 3; types that NumPy has no name for are written as the package
 // ml_dtypes writes them.
-#ifndef TOROID_RUNTIME_ARGUMENTS_NPY_H_
-#define TOROID_RUNTIME_ARGUMENTS_NPY_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -55,5 +54,3 @@ absl::Status CheckType(PrimitiveType given, absl::string_view untyped, Primitive
 std::string WriteNpy(const Literal& array);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_ARGUMENTS_NPY_H_

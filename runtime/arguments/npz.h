@@ -1,6 +1,5 @@
 // Several arrays as a .npz file of NumPy: a zip archive of .npy members.
-#ifndef TOROID_RUNTIME_ARGUMENTS_NPZ_H_
-#define TOROID_RUNTIME_ARGUMENTS_NPZ_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -65,5 +64,3 @@ absl::StatusOr<std::string> WriteNpz(absl::Span<const Literal> arrays,
                                      absl::Span<const std::string> names = {});
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_ARGUMENTS_NPZ_H_

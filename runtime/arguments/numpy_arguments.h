@@ -1,6 +1,5 @@
 // NumPy files as arguments and results of a module.
-#ifndef TOROID_RUNTIME_ARGUMENTS_NUMPY_ARGUMENTS_H_
-#define TOROID_RUNTIME_ARGUMENTS_NUMPY_ARGUMENTS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -39,5 +38,3 @@ absl::Status CheckNumpyResult(const Shape& result, absl::string_view path);
 absl::StatusOr<std::string> NumpyResult(const Literal& result, absl::string_view path);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_ARGUMENTS_NUMPY_ARGUMENTS_H_

@@ -5,8 +5,7 @@
 // program asks for a domain (argument_domains.h): positive floats in [1/16, 1), integers from 1, values below
 // one in [1/16, 15/16), matrices with 1 or more on the diagonal and less than 1 / n elsewhere. Equal seeds
 // give equal values on every machine.
-#ifndef TOROID_RUNTIME_ARGUMENTS_RANDOM_ARGUMENTS_H_
-#define TOROID_RUNTIME_ARGUMENTS_RANDOM_ARGUMENTS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -26,5 +25,3 @@ std::vector<Literal> RandomLiterals(absl::Span<const Shape> shapes, int64_t int_
                                     absl::Span<const std::vector<Domain>> domains = {});
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_ARGUMENTS_RANDOM_ARGUMENTS_H_

@@ -1,6 +1,5 @@
 // Finds the arguments of a run and the values of its infeeds.
-#ifndef TOROID_RUNTIME_ARGUMENTS_RUN_ARGUMENTS_H_
-#define TOROID_RUNTIME_ARGUMENTS_RUN_ARGUMENTS_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -44,5 +43,3 @@ absl::StatusOr<std::string> OutfeedArchive(const Outfeed& outfeed);
 absl::StatusOr<std::shared_ptr<const Infeed>> ReadInfeed(const std::string& path, int64_t max_bytes);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_ARGUMENTS_RUN_ARGUMENTS_H_

@@ -1,6 +1,5 @@
 // The outcome of `hlo-run --check`, and the text that reports it.
-#ifndef TOROID_RUNTIME_CHECK_CHECK_OUTCOME_H_
-#define TOROID_RUNTIME_CHECK_CHECK_OUTCOME_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -88,5 +87,3 @@ std::string EqualText(const CheckOutcome& outcome);
 std::string NonfiniteWarning(absl::Span<const double> shares);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_CHECK_CHECK_OUTCOME_H_

@@ -1,6 +1,5 @@
 // Runs a module and its variants on the same arguments, feeds and memory.
-#ifndef TOROID_RUNTIME_CHECK_PROGRAM_RUNNER_H_
-#define TOROID_RUNTIME_CHECK_PROGRAM_RUNNER_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -69,5 +68,3 @@ class ProgramRunner {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_CHECK_PROGRAM_RUNNER_H_

@@ -1,6 +1,5 @@
 // `--check`: the runs that it needs, and the verdict.
-#ifndef TOROID_RUNTIME_CHECK_RUN_CHECK_H_
-#define TOROID_RUNTIME_CHECK_RUN_CHECK_H_
+#pragma once
 
 #include <vector>
 
@@ -38,5 +37,3 @@ struct RunCheck {
 absl::StatusOr<CheckOutcome> CheckRun(const RunCheck& check, const ProgramRun& run, ProgramRunner& runner);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_CHECK_RUN_CHECK_H_

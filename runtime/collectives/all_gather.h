@@ -2,8 +2,7 @@
 //
 // all-gather-start gives (operand, result), or ((operands), (results)); all-gather-done returns the result.
 // Errors: kInvalidArgument for groups of different sizes.
-#ifndef TOROID_RUNTIME_COLLECTIVES_ALL_GATHER_H_
-#define TOROID_RUNTIME_COLLECTIVES_ALL_GATHER_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -15,5 +14,3 @@ absl::Status ExecuteAllGatherStart(OpCall& call);
 absl::Status ExecuteAllGatherDone(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_COLLECTIVES_ALL_GATHER_H_

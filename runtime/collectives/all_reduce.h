@@ -1,8 +1,7 @@
 // all-reduce: every member of a group gets to_apply folded over the group's values, element by element.
 //
 // n-ary: each operand is reduced by itself. all-reduce-start computes the result, all-reduce-done returns it.
-#ifndef TOROID_RUNTIME_COLLECTIVES_ALL_REDUCE_H_
-#define TOROID_RUNTIME_COLLECTIVES_ALL_REDUCE_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -14,5 +13,3 @@ absl::Status ExecuteAllReduceStart(OpCall& call);
 absl::Status ExecuteAllReduceDone(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_COLLECTIVES_ALL_REDUCE_H_

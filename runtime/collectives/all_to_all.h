@@ -3,8 +3,7 @@
 // Array form: blocks along the dimension; received blocks are concatenated along it. Tuple form (no
 // dimension): one operand per member; result element i came from member i.
 // Errors: kInvalidArgument if the group size does not divide the dimension, or is not the number of operands.
-#ifndef TOROID_RUNTIME_COLLECTIVES_ALL_TO_ALL_H_
-#define TOROID_RUNTIME_COLLECTIVES_ALL_TO_ALL_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -18,5 +17,3 @@ absl::Status ExecuteAllToAll(OpCall& call);
 absl::Status ExecuteRaggedAllToAll(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_COLLECTIVES_ALL_TO_ALL_H_

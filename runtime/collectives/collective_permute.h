@@ -7,8 +7,7 @@
 // one entry per array. slice_sizes lists the block sizes in the same order. Starts are clamped as in
 // dynamic-slice. collective-permute-start gives (operand, result, contexts), collective-permute-done returns
 // the result.
-#ifndef TOROID_RUNTIME_COLLECTIVES_COLLECTIVE_PERMUTE_H_
-#define TOROID_RUNTIME_COLLECTIVES_COLLECTIVE_PERMUTE_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -21,5 +20,3 @@ absl::Status ExecuteCollectivePermuteDone(OpCall& call);
 absl::Status ExecuteCollectiveBroadcast(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_COLLECTIVES_COLLECTIVE_PERMUTE_H_

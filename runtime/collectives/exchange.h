@@ -1,7 +1,6 @@
 // Describes the moves of a collective, and carries them out: by copies between the rows here, and by messages
 // where ranks share the devices. A rank sends only bytes that another rank needs, and sends each byte once.
-#ifndef TOROID_RUNTIME_COLLECTIVES_EXCHANGE_H_
-#define TOROID_RUNTIME_COLLECTIVES_EXCHANGE_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -60,5 +59,3 @@ struct Exchange {
 absl::Status CarryOut(const OpCall& call, const Exchange& exchange, const MeshBuffer& in, MeshBuffer* out);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_COLLECTIVES_EXCHANGE_H_

@@ -1,6 +1,5 @@
 // Folds rows into one: acc = to_apply(acc, row), element by element.
-#ifndef TOROID_RUNTIME_COLLECTIVES_FOLD_H_
-#define TOROID_RUNTIME_COLLECTIVES_FOLD_H_
+#pragma once
 
 #include <cstdint>
 
@@ -47,5 +46,3 @@ class Fold {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_COLLECTIVES_FOLD_H_

@@ -3,8 +3,7 @@
 // A collective runs for the groups whose members are all active, that is, among the devices that run the
 // current computation. A group with some members active and some not would hang on a real machine; here it is
 // an error.
-#ifndef TOROID_RUNTIME_COLLECTIVES_GROUP_PLACES_H_
-#define TOROID_RUNTIME_COLLECTIVES_GROUP_PLACES_H_
+#pragma once
 
 #include <utility>
 #include <vector>
@@ -49,5 +48,3 @@ struct PieceLayout {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_COLLECTIVES_GROUP_PLACES_H_

@@ -1,6 +1,5 @@
 // Reduces rows over device groups, for all-reduce and reduce-scatter.
-#ifndef TOROID_RUNTIME_COLLECTIVES_GROUP_REDUCTION_H_
-#define TOROID_RUNTIME_COLLECTIVES_GROUP_REDUCTION_H_
+#pragma once
 
 #include <vector>
 
@@ -18,5 +17,3 @@ absl::Status ReduceGroups(OpCall& call, int i, const std::vector<std::vector<int
                           const ScatteredBlocks* blocks, MeshBuffer* result);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_COLLECTIVES_GROUP_REDUCTION_H_

@@ -13,8 +13,7 @@
 //
 // Errors: kInvalidArgument "infeed 3: ..." if values are missing or do not fit, or if a recv-done runs before
 // the send it waits for.
-#ifndef TOROID_RUNTIME_COLLECTIVES_HOST_TRANSFER_H_
-#define TOROID_RUNTIME_COLLECTIVES_HOST_TRANSFER_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -29,5 +28,3 @@ absl::Status ExecuteRecv(OpCall& call);
 absl::Status ExecuteRecvDone(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_COLLECTIVES_HOST_TRANSFER_H_

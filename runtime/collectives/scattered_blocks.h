@@ -1,6 +1,5 @@
 // The part of a total that each member of a group keeps.
-#ifndef TOROID_RUNTIME_COLLECTIVES_SCATTERED_BLOCKS_H_
-#define TOROID_RUNTIME_COLLECTIVES_SCATTERED_BLOCKS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -15,5 +14,3 @@ struct ScatteredBlocks {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_COLLECTIVES_SCATTERED_BLOCKS_H_

@@ -6,8 +6,7 @@
 // the time.
 //   all-reduce of f32[8] over 4 ranks: rank 1 folds elements 2 and 3 of all four rows.
 // Slices move in chunks, so that a chunk is folded while it is in the cache.
-#ifndef TOROID_RUNTIME_COLLECTIVES_SLICED_REDUCTION_H_
-#define TOROID_RUNTIME_COLLECTIVES_SLICED_REDUCTION_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -29,5 +28,3 @@ absl::Status ReduceInSlices(const OpCall& call, const Ranks& ranks, const std::v
                             const ScatteredBlocks* blocks, const char* row, Fold* fold, char* result);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_COLLECTIVES_SLICED_REDUCTION_H_

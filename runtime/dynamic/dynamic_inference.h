@@ -1,6 +1,5 @@
 // Rewrites an op over dynamic dimensions as the same op over static shapes of the run-time sizes.
-#ifndef TOROID_RUNTIME_DYNAMIC_DYNAMIC_INFERENCE_H_
-#define TOROID_RUNTIME_DYNAMIC_DYNAMIC_INFERENCE_H_
+#pragma once
 
 #include <memory>
 #include <vector>
@@ -24,5 +23,3 @@ absl::StatusOr<std::unique_ptr<Module>> MakeStaticOp(const Instruction& instruct
                                                      const std::vector<Shape>& shapes);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_DYNAMIC_DYNAMIC_INFERENCE_H_

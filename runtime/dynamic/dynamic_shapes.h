@@ -14,8 +14,7 @@
 // - A reshape finds the run-time size of one dynamic dimension per group of dimensions with a common product.
 // - A result declared static is an array of the bound: elements beyond the valid part are zero.
 // - Devices with different sizes run in groups that agree. Collectives need equal sizes and keep them.
-#ifndef TOROID_RUNTIME_DYNAMIC_DYNAMIC_SHAPES_H_
-#define TOROID_RUNTIME_DYNAMIC_DYNAMIC_SHAPES_H_
+#pragma once
 
 #include <cstdint>
 
@@ -34,5 +33,3 @@ bool ComputesOnValidParts(const Instruction& instruction);
 absl::Status ExecuteOnValidParts(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_DYNAMIC_DYNAMIC_SHAPES_H_

@@ -2,8 +2,7 @@
 //
 // An array has room for its bound; MeshBuffer::sizes says how much of it is valid. Other ops run on the valid
 // part (dynamic_shapes.h).
-#ifndef TOROID_RUNTIME_DYNAMIC_DYNAMIC_SIZE_H_
-#define TOROID_RUNTIME_DYNAMIC_DYNAMIC_SIZE_H_
+#pragma once
 
 #include <cstdint>
 
@@ -39,5 +38,3 @@ absl::Status PadToStatic(OpCall& call);
 absl::Status SliceToDynamic(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_DYNAMIC_DYNAMIC_SIZE_H_

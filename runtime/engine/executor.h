@@ -3,8 +3,7 @@
 // All devices run one program, so each instruction is executed once for all of them (op_call.h). A value
 // known to be equal on all devices is stored and computed once; memory is freed or reused at the last use of
 // a value. Results do not depend on the number of threads.
-#ifndef TOROID_RUNTIME_ENGINE_EXECUTOR_H_
-#define TOROID_RUNTIME_ENGINE_EXECUTOR_H_
+#pragma once
 
 #include <chrono>
 #include <cstdint>
@@ -105,5 +104,3 @@ absl::StatusOr<MeshValue> RunOnMesh(const Module& module, std::vector<MeshValue>
                                     int64_t num_partitions);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_ENGINE_EXECUTOR_H_

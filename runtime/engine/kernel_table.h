@@ -1,6 +1,5 @@
 // The kernel of each opcode, by the family column of hlo/opcode.inc.
-#ifndef TOROID_RUNTIME_ENGINE_KERNEL_TABLE_H_
-#define TOROID_RUNTIME_ENGINE_KERNEL_TABLE_H_
+#pragma once
 
 #include "hlo/opcode.h"
 #include "runtime/plan/plan.h"
@@ -11,5 +10,3 @@ namespace toroid {
 Kernel KernelOf(Opcode opcode);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_ENGINE_KERNEL_TABLE_H_

@@ -1,6 +1,5 @@
 // How much memory, and how many steps, a run may take.
-#ifndef TOROID_RUNTIME_ENGINE_MEMORY_LIMIT_H_
-#define TOROID_RUNTIME_ENGINE_MEMORY_LIMIT_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -31,5 +30,3 @@ PeakEstimate EstimatePeak(const Plan& plan, const std::vector<bool>& uniform_arg
 int64_t StaticSteps(const Plan& plan);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_ENGINE_MEMORY_LIMIT_H_

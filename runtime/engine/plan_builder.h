@@ -1,6 +1,5 @@
 // Builds the plans of a module's computations.
-#ifndef TOROID_RUNTIME_ENGINE_PLAN_BUILDER_H_
-#define TOROID_RUNTIME_ENGINE_PLAN_BUILDER_H_
+#pragma once
 
 #include <memory>
 #include <vector>
@@ -28,5 +27,3 @@ class PlanBuilder {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_ENGINE_PLAN_BUILDER_H_

@@ -4,8 +4,7 @@
 // b0, a1, b1, ..) -> pred "a before b". Result i holds the first elements of array i along reduction_dim in
 // that order; its size there says how many. If the size is larger than the array's, the fill scalar follows.
 // Errors: kInvalidArgument for other operands and result sizes.
-#ifndef TOROID_RUNTIME_KERNELS_APPROXIMATE_TOPK_H_
-#define TOROID_RUNTIME_KERNELS_APPROXIMATE_TOPK_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -15,5 +14,3 @@ namespace toroid {
 absl::Status ApproximateTopK(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_APPROXIMATE_TOPK_H_

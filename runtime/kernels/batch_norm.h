@@ -6,8 +6,7 @@
 //            dscale = sum dy * (x - mean) * r,
 //            dx = scale * r / N * (N * dy - sum dy - (x - mean) * r^2 * sum dy * (x - mean))
 // Sums run in double.
-#ifndef TOROID_RUNTIME_KERNELS_BATCH_NORM_H_
-#define TOROID_RUNTIME_KERNELS_BATCH_NORM_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -19,5 +18,3 @@ absl::Status ExecuteBatchNormInference(OpCall& call);
 absl::Status ExecuteBatchNormGrad(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_BATCH_NORM_H_

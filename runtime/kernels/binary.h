@@ -2,8 +2,7 @@
 //
 // Result type: the operands' type; complex for the op `complex`, an integer type for stochastic-convert.
 // Errors: kUnimplemented for an op that is not defined on the type.
-#ifndef TOROID_RUNTIME_KERNELS_BINARY_H_
-#define TOROID_RUNTIME_KERNELS_BINARY_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "hlo/opcode.h"
@@ -34,5 +33,3 @@ void ForEachRow(const RowsOfTwo& rows, BinaryLoop loop);
 absl::Status ExecuteBinary(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_BINARY_H_

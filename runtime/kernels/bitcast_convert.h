@@ -5,8 +5,7 @@
 // are packed and unpacked here. bitcast: reads the elements in the order of the operand's layout, writes them
 // in the order of the result's. It is a reshape if both are row-major; if the types differ, bits are
 // regrouped.
-#ifndef TOROID_RUNTIME_KERNELS_BITCAST_CONVERT_H_
-#define TOROID_RUNTIME_KERNELS_BITCAST_CONVERT_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -18,5 +17,3 @@ absl::Status ExecuteBitcastConvert(OpCall& call);
 absl::Status ExecuteBitcast(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_BITCAST_CONVERT_H_

@@ -1,6 +1,5 @@
 // Combines updates into places of arrays, for scatter and select-and-scatter.
-#ifndef TOROID_RUNTIME_KERNELS_COMBINE_AT_H_
-#define TOROID_RUNTIME_KERNELS_COMBINE_AT_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -25,5 +24,3 @@ absl::Status CombineAt(const OpCall& call, Plan& body, const PlacedArrays& array
                        absl::Span<const int64_t> place, absl::Span<const int64_t> from, bool updates_first);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_COMBINE_AT_H_

@@ -3,8 +3,7 @@
 // FLOAT: IEEE partial order. TOTALORDER: the bits as sign-magnitude numbers, -NaN < -inf < ... < -0 < +0 <
 // ... < +NaN. Integers are compared by their signedness, pred as unsigned; complex numbers have EQ and NE
 // only.
-#ifndef TOROID_RUNTIME_KERNELS_COMPARE_H_
-#define TOROID_RUNTIME_KERNELS_COMPARE_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -14,5 +13,3 @@ namespace toroid {
 absl::Status ExecuteCompare(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_COMPARE_H_

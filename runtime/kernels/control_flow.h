@@ -3,8 +3,7 @@
 // Devices that disagree on a predicate run in groups that agree: the rows of a group are taken out, run as a
 // mesh of their own, and put back. Collectives inside see only the group's devices. The asynchronous wrappers
 // compute at the start op and return the result at the done op.
-#ifndef TOROID_RUNTIME_KERNELS_CONTROL_FLOW_H_
-#define TOROID_RUNTIME_KERNELS_CONTROL_FLOW_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -22,5 +21,3 @@ absl::Status ExecuteAsyncUpdate(OpCall& call);
 absl::Status ExecuteAsyncDone(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_CONTROL_FLOW_H_

@@ -1,6 +1,5 @@
 // convert: out[i] = x[i] as the result's element type (convert_value.h states the rules).
-#ifndef TOROID_RUNTIME_KERNELS_CONVERT_H_
-#define TOROID_RUNTIME_KERNELS_CONVERT_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -15,5 +14,3 @@ ConvertLoop FindConvertLoop(PrimitiveType from, PrimitiveType to);
 absl::Status ExecuteConvert(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_CONVERT_H_

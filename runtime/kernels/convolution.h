@@ -7,8 +7,7 @@
 //
 // The operand is padded and dilated into [N, spatial, F]; its windows become the rows of a matrix, block by
 // block (im2col), and each block is one matrix product. Sums are taken as in dot.
-#ifndef TOROID_RUNTIME_KERNELS_CONVOLUTION_H_
-#define TOROID_RUNTIME_KERNELS_CONVOLUTION_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -18,5 +17,3 @@ namespace toroid {
 absl::Status ExecuteConvolution(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_CONVOLUTION_H_

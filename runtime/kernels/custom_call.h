@@ -19,8 +19,7 @@
 // A program can add targets while it runs: RegisterCustomCall. docs/adding_an_op.md tells how to add one
 // here.
 // Errors: kUnimplemented naming an unknown target.
-#ifndef TOROID_RUNTIME_KERNELS_CUSTOM_CALL_H_
-#define TOROID_RUNTIME_KERNELS_CUSTOM_CALL_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -44,5 +43,3 @@ void RegisterCustomCallFinder(Kernel (*find)(absl::string_view target));
 std::vector<std::string> KnownCustomCalls();
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_CUSTOM_CALL_H_

@@ -1,8 +1,7 @@
 // Reads the options of custom-calls: backend_config text such as "dimension=0,amount=2,start_indices=[1,0]".
 //
 // Reads JSON and attribute dictionaries as well: {"top_k": 3} and {top_k = 3 : i64}.
-#ifndef TOROID_RUNTIME_KERNELS_CUSTOM_CONFIG_H_
-#define TOROID_RUNTIME_KERNELS_CUSTOM_CONFIG_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -22,5 +21,3 @@ std::optional<std::vector<int64_t>> FindOption(absl::string_view config, absl::s
 absl::StatusOr<int64_t> IntOption(absl::string_view config, absl::string_view key);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_CUSTOM_CONFIG_H_

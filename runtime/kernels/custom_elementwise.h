@@ -1,6 +1,5 @@
 // Elementwise custom-calls: unary ops under frontends' names, and 64-bit values made from halves.
-#ifndef TOROID_RUNTIME_KERNELS_CUSTOM_ELEMENTWISE_H_
-#define TOROID_RUNTIME_KERNELS_CUSTOM_ELEMENTWISE_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -16,5 +15,3 @@ absl::Status X64Combine(OpCall& call);
 absl::Status X64Split(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_CUSTOM_ELEMENTWISE_H_

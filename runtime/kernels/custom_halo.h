@@ -11,8 +11,7 @@
 //
 // Options are read from backend_config (custom_config.h). Errors: kInvalidArgument for missing options and
 // for results of other sizes.
-#ifndef TOROID_RUNTIME_KERNELS_CUSTOM_HALO_H_
-#define TOROID_RUNTIME_KERNELS_CUSTOM_HALO_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -26,5 +25,3 @@ absl::Status MultiPad(OpCall& call);
 absl::Status Wrap(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_CUSTOM_HALO_H_

@@ -3,8 +3,7 @@
 // Each letter stands for the product of its dimensions, in the order batch, lhs free, rhs free; the device is
 // one more batch dimension. Sums of narrow floats run in f32, other sums in the result's type; integers wrap,
 // and a pred result is the or of ands.
-#ifndef TOROID_RUNTIME_KERNELS_DOT_H_
-#define TOROID_RUNTIME_KERNELS_DOT_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "hlo/ir/attribute_views.h"
@@ -26,5 +25,3 @@ absl::Status Dot(const OpCall& call, const DotView& numbers, const DotOperand& l
                  const Shape& shape, MeshBuffer* result);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_DOT_H_

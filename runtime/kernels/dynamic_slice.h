@@ -4,8 +4,7 @@
 // The start in each dimension is clamped to [0, dim - size] in the index's own type: an unsigned "negative"
 // start clamps to the upper end. Operands: x, (update,) one scalar index per dimension; older modules have
 // one index vector.
-#ifndef TOROID_RUNTIME_KERNELS_DYNAMIC_SLICE_H_
-#define TOROID_RUNTIME_KERNELS_DYNAMIC_SLICE_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -16,5 +15,3 @@ absl::Status ExecuteDynamicSlice(OpCall& call);
 absl::Status ExecuteDynamicUpdateSlice(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_DYNAMIC_SLICE_H_

@@ -3,8 +3,7 @@
 // FFT, IFFT: complex to complex; IFFT divides by the product of the lengths. RFFT: real to complex, last
 // dimension n to n/2+1. IRFFT: complex to real, last dimension n/2+1 to n; the other half follows by
 // Hermitian symmetry, scaled as IFFT. Computed in double.
-#ifndef TOROID_RUNTIME_KERNELS_FFT_H_
-#define TOROID_RUNTIME_KERNELS_FFT_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -14,5 +13,3 @@ namespace toroid {
 absl::Status ExecuteFft(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_FFT_H_

@@ -3,8 +3,7 @@
 //   out[b, o] = x[clamp(start(b), 0, dim - slice_size) + o]
 // Result dimensions in offset_dims are the window's dimensions without its collapsed and batching dimensions;
 // the others are the batch coordinates.
-#ifndef TOROID_RUNTIME_KERNELS_GATHER_H_
-#define TOROID_RUNTIME_KERNELS_GATHER_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -14,5 +13,3 @@ namespace toroid {
 absl::Status ExecuteGather(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_GATHER_H_

@@ -3,8 +3,7 @@
 // Each batch coordinate b (the indices' dimensions without index_vector_dim, row-major) has a start in every
 // operand dimension: start[start_index_map[k]] = indices[b, k]; for batching dimensions the batch coordinate
 // of the partner dimension; 0 for all others.
-#ifndef TOROID_RUNTIME_KERNELS_GATHER_WINDOW_H_
-#define TOROID_RUNTIME_KERNELS_GATHER_WINDOW_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -45,5 +44,3 @@ class WindowStarts {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_GATHER_WINDOW_H_

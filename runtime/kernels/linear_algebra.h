@@ -4,8 +4,7 @@
 // triangular-solve: x with op(a) * x = b, or x * op(a) = b; op is none, transpose or adjoint.
 //                   Does not read the other triangle, nor a unit diagonal.
 // Both work on the last two dimensions, for each index of the others.
-#ifndef TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_H_
-#define TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -16,5 +15,3 @@ absl::Status ExecuteCholesky(OpCall& call);
 absl::Status ExecuteTriangularSolve(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_H_

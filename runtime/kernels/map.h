@@ -2,8 +2,7 @@
 // scan: step t (from the end if reversed): to_apply(slices of the inputs at t, carries) -> (outputs,
 // carries);
 //       the results are the outputs, stacked along the dimension, and the last carries.
-#ifndef TOROID_RUNTIME_KERNELS_MAP_H_
-#define TOROID_RUNTIME_KERNELS_MAP_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -14,5 +13,3 @@ absl::Status ExecuteMap(OpCall& call);
 absl::Status ExecuteScan(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_MAP_H_

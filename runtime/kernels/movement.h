@@ -4,8 +4,7 @@
 // transpose:   out[j], j_i = operand index dimensions[i]       reverse: flips the listed dimensions
 // slice:       out[i] = x[start + i * stride]                  concatenate: operands one after another
 // pad:         out = value, then x at low + i * (interior + 1), cut at both ends where padding is negative
-#ifndef TOROID_RUNTIME_KERNELS_MOVEMENT_H_
-#define TOROID_RUNTIME_KERNELS_MOVEMENT_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -22,5 +21,3 @@ absl::Status ExecuteSlice(OpCall& call);
 absl::Status ExecutePad(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_MOVEMENT_H_

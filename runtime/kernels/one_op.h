@@ -1,6 +1,5 @@
 // A kernel that calls another kernel, through an instruction of its own over the call's operands.
-#ifndef TOROID_RUNTIME_KERNELS_ONE_OP_H_
-#define TOROID_RUNTIME_KERNELS_ONE_OP_H_
+#pragma once
 
 #include <vector>
 
@@ -29,5 +28,3 @@ class OneOp : public KernelCache {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_ONE_OP_H_

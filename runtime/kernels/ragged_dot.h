@@ -7,8 +7,7 @@
 //
 // scaled-dot: (lhs * lhs_scale) . (rhs * rhs_scale); a scale has the operand's rank and one value per block
 // along each dimension; a scalar scale means 1. Products of scaled values run in f32.
-#ifndef TOROID_RUNTIME_KERNELS_RAGGED_DOT_H_
-#define TOROID_RUNTIME_KERNELS_RAGGED_DOT_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -20,5 +19,3 @@ absl::Status ExecuteRaggedDot(OpCall& call);
 absl::Status ExecuteScaledDot(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_RAGGED_DOT_H_

@@ -4,8 +4,7 @@
 // plain loop; sums of narrow floats run in f32. Other bodies are evaluated on whole slices; a long reduction
 // of narrow slices is cut into runs folded side by side, which keeps the order of elements. Errors: those of
 // the body.
-#ifndef TOROID_RUNTIME_KERNELS_REDUCE_H_
-#define TOROID_RUNTIME_KERNELS_REDUCE_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -15,5 +14,3 @@ namespace toroid {
 absl::Status ExecuteReduce(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_REDUCE_H_

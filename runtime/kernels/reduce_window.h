@@ -5,8 +5,7 @@
 // dimension after another, innermost first; a long window is composed of windows whose sizes are powers of
 // two, so a cumulative sum of n elements takes about 2 log n passes. Operands: n arrays, n scalar inits; any
 // body.
-#ifndef TOROID_RUNTIME_KERNELS_REDUCE_WINDOW_H_
-#define TOROID_RUNTIME_KERNELS_REDUCE_WINDOW_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -16,5 +15,3 @@ namespace toroid {
 absl::Status ExecuteReduceWindow(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_REDUCE_WINDOW_H_

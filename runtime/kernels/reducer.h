@@ -2,8 +2,7 @@
 //
 // Bodies of one op (scalar_body.h) have loops of their own; all others run here: their plan runs on all n
 // elements at once.
-#ifndef TOROID_RUNTIME_KERNELS_REDUCER_H_
-#define TOROID_RUNTIME_KERNELS_REDUCER_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -21,5 +20,3 @@ absl::Status CombineSlices(Plan& body, absl::Span<MeshBuffer> a, absl::Span<Mesh
                            const MeshContext& mesh, std::vector<MeshBuffer>* results);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_REDUCER_H_

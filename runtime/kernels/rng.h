@@ -10,8 +10,7 @@
 // of the run.
 // rng-get-and-update-state: a 128-bit counter of the run.
 // Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
-#ifndef TOROID_RUNTIME_KERNELS_RNG_H_
-#define TOROID_RUNTIME_KERNELS_RNG_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -29,5 +28,3 @@ absl::Status ExecuteRng(OpCall& call);
 absl::Status ExecuteRngGetAndUpdateState(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_RNG_H_

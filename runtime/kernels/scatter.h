@@ -7,8 +7,7 @@
 //
 // A one-op body runs update by update; any other body (also over several operands) runs on rounds of updates
 // with distinct places, all updates of a round at once.
-#ifndef TOROID_RUNTIME_KERNELS_SCATTER_H_
-#define TOROID_RUNTIME_KERNELS_SCATTER_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -18,5 +17,3 @@ namespace toroid {
 absl::Status ExecuteScatter(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_SCATTER_H_

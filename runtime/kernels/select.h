@@ -2,8 +2,7 @@
 // be a tuple.
 // clamp:  out[i] = min(max(x[i], low[i]), high[i]); low and high may be scalars; NaN in any of the three
 // gives NaN.
-#ifndef TOROID_RUNTIME_KERNELS_SELECT_H_
-#define TOROID_RUNTIME_KERNELS_SELECT_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -14,5 +13,3 @@ absl::Status ExecuteSelect(OpCall& call);
 absl::Status ExecuteClamp(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_SELECT_H_

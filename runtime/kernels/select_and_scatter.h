@@ -3,8 +3,7 @@
 //   result[pick] = scatter(s, result[pick])
 // Window positions are visited in row-major order, without those outside the operand. The current pick stays
 // if select(current, candidate) is true, so GE keeps the first maximum.
-#ifndef TOROID_RUNTIME_KERNELS_SELECT_AND_SCATTER_H_
-#define TOROID_RUNTIME_KERNELS_SELECT_AND_SCATTER_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -14,5 +13,3 @@ namespace toroid {
 absl::Status ExecuteSelectAndScatter(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_SELECT_AND_SCATTER_H_

@@ -3,8 +3,7 @@
 // Always stable. A comparator that is one compare of two elements of one operand sorts by native comparisons.
 // Any other runs a merge sort that evaluates all comparisons of a round, over all lines, at once: an element
 // finds its place in the neighbouring run by binary search.
-#ifndef TOROID_RUNTIME_KERNELS_SORT_H_
-#define TOROID_RUNTIME_KERNELS_SORT_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -14,5 +13,3 @@ namespace toroid {
 absl::Status ExecuteSort(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_SORT_H_

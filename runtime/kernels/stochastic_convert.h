@@ -1,7 +1,6 @@
 // stochastic-convert: float to integer, rounding away from zero with the probability of the dropped fraction.
 //   out = sign(x) * (trunc|x| + (random < frac|x| * 2^bits)), saturated; NaN gives 0.
-#ifndef TOROID_RUNTIME_KERNELS_STOCHASTIC_CONVERT_H_
-#define TOROID_RUNTIME_KERNELS_STOCHASTIC_CONVERT_H_
+#pragma once
 
 #include "runtime/loops/loop_of_two.h"
 
@@ -12,5 +11,3 @@ namespace toroid {
 BinaryLoop FindStochasticConvertLoop(PrimitiveType from, PrimitiveType to);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_STOCHASTIC_CONVERT_H_

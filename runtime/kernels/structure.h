@@ -1,6 +1,5 @@
 // Ops that make, bundle or unpack values without computing: iota, constants, tuples, tokens, device numbers.
-#ifndef TOROID_RUNTIME_KERNELS_STRUCTURE_H_
-#define TOROID_RUNTIME_KERNELS_STRUCTURE_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -23,5 +22,3 @@ absl::Status ExecuteCopyStart(OpCall& call);
 absl::Status ExecuteCopyDone(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_STRUCTURE_H_

@@ -2,8 +2,7 @@
 //
 // Largest first, or smallest first. Total order: NaN above infinity, -NaN below -infinity, +0 above -0. Among
 // equal elements the lower position comes first.
-#ifndef TOROID_RUNTIME_KERNELS_TOPK_H_
-#define TOROID_RUNTIME_KERNELS_TOPK_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -14,5 +13,3 @@ namespace toroid {
 absl::Status ExecuteTopK(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_TOPK_H_

@@ -2,8 +2,7 @@
 //
 // Result type: the operand's; pred for is-finite; for abs, real and imag of complex numbers the real type.
 // Errors: kUnimplemented for an op that is not defined on the type.
-#ifndef TOROID_RUNTIME_KERNELS_UNARY_H_
-#define TOROID_RUNTIME_KERNELS_UNARY_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "hlo/opcode.h"
@@ -25,5 +24,3 @@ float ReducePrecision(float value, int exponent_bits, int mantissa_bits);
 absl::Status ExecuteUnary(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_UNARY_H_

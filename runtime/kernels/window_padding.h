@@ -1,6 +1,5 @@
 // Writes out the padding and base dilation of the operands of windowed ops.
-#ifndef TOROID_RUNTIME_KERNELS_WINDOW_PADDING_H_
-#define TOROID_RUNTIME_KERNELS_WINDOW_PADDING_H_
+#pragma once
 
 #include "absl/types/span.h"
 #include "hlo/ir/attribute_views.h"
@@ -20,5 +19,3 @@ void PlaceInPadding(const Shape& shape, absl::Span<const WindowDim> window, int6
                     bool x_uniform, const char* x, char* padded);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_WINDOW_PADDING_H_

@@ -1,6 +1,5 @@
 // Narrow floats are computed in float, one block at a time, and rounded once per op.
-#ifndef TOROID_RUNTIME_LOOPS_BLOCK_CONVERT_H_
-#define TOROID_RUNTIME_LOOPS_BLOCK_CONVERT_H_
+#pragma once
 
 #include <cstdint>
 
@@ -22,5 +21,3 @@ void NarrowToFloat(PrimitiveType type, const void* in, float* out, int64_t n);
 void FloatToNarrow(PrimitiveType type, const float* in, void* out, int64_t n);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_LOOPS_BLOCK_CONVERT_H_

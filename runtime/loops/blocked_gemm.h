@@ -7,8 +7,7 @@
 // are as fast, but round the last rows and columns differently from the others.)
 //
 // Source: Goto, van de Geijn, Anatomy of High-Performance Matrix Multiplication, TOMS 2008.
-#ifndef TOROID_RUNTIME_LOOPS_BLOCKED_GEMM_H_
-#define TOROID_RUNTIME_LOOPS_BLOCKED_GEMM_H_
+#pragma once
 
 #include "runtime/loops/gemm_tiles.h"
 
@@ -20,5 +19,3 @@ template <typename T>
 void BlockedGemm(StridedMatrix<const T> a, StridedMatrix<const T> b, StridedMatrix<T> out);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_LOOPS_BLOCKED_GEMM_H_

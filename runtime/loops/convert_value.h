@@ -3,8 +3,7 @@
 // int -> int wraps; int -> float and float -> float round to nearest even; float -> int truncates toward
 // zero, saturates at the ends of the range and gives 0 for NaN; anything -> pred is x != 0; complex -> real
 // takes the real part; real -> complex has imaginary part 0.
-#ifndef TOROID_RUNTIME_LOOPS_CONVERT_VALUE_H_
-#define TOROID_RUNTIME_LOOPS_CONVERT_VALUE_H_
+#pragma once
 
 #include <cmath>
 #include <cstring>
@@ -133,5 +132,3 @@ To ConvertValue(From value) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_LOOPS_CONVERT_VALUE_H_

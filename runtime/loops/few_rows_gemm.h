@@ -3,8 +3,7 @@
 //
 // Memory is read once and b is not packed. Where b is contiguous along the contracted dimension, squares of
 // it are transposed in registers, so that each lane sums one element of the result.
-#ifndef TOROID_RUNTIME_LOOPS_FEW_ROWS_GEMM_H_
-#define TOROID_RUNTIME_LOOPS_FEW_ROWS_GEMM_H_
+#pragma once
 
 #include "runtime/loops/gemm_tiles.h"
 
@@ -19,5 +18,3 @@ void FewRowsGemm(const StridedMatrix<const T>& a, const StridedMatrix<const T>& 
                  const StridedMatrix<T>& out);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_LOOPS_FEW_ROWS_GEMM_H_

@@ -1,6 +1,5 @@
 // Loops of binary ops on f32, f64, c64 and c128.
-#ifndef TOROID_RUNTIME_LOOPS_FLOAT_LOOPS_H_
-#define TOROID_RUNTIME_LOOPS_FLOAT_LOOPS_H_
+#pragma once
 
 #include "runtime/loops/loop_of_two.h"
 
@@ -10,5 +9,3 @@ namespace toroid {
 BinaryLoop FindFloatLoop(Opcode opcode, PrimitiveType type);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_LOOPS_FLOAT_LOOPS_H_

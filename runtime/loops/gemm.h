@@ -1,6 +1,5 @@
 // Matrix products of dense row-major matrices, the work behind dot and convolution.
-#ifndef TOROID_RUNTIME_LOOPS_GEMM_H_
-#define TOROID_RUNTIME_LOOPS_GEMM_H_
+#pragma once
 
 #include <cstdint>
 
@@ -29,5 +28,3 @@ PrimitiveType GemmType(PrimitiveType operands, PrimitiveType result);
 void Gemm(PrimitiveType type, const GemmBatch& gemm, const void* lhs, const void* rhs, void* out);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_LOOPS_GEMM_H_

@@ -3,8 +3,7 @@
 // Equal rows give equal bits only if all kernels round alike. For some processors (Zen) g++ fuses the
 // multiplications and additions of long sums in one kernel and not in another; the kernels' files are
 // compiled with --param=avoid-fma-max-bits=0, which fuses them in all.
-#ifndef TOROID_RUNTIME_LOOPS_GEMM_TILES_H_
-#define TOROID_RUNTIME_LOOPS_GEMM_TILES_H_
+#pragma once
 
 #include <cstdint>
 
@@ -52,5 +51,3 @@ void Place(const Target<T>& target, int64_t row, int64_t column, T value) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_LOOPS_GEMM_TILES_H_

@@ -1,6 +1,5 @@
 // Indices as 64-bit integers.
-#ifndef TOROID_RUNTIME_LOOPS_INDEX_VALUES_H_
-#define TOROID_RUNTIME_LOOPS_INDEX_VALUES_H_
+#pragma once
 
 #include <cstdint>
 
@@ -15,5 +14,3 @@ int64_t IndexValue(PrimitiveType type, const char* data, int64_t i);
 void ReadIndexValues(PrimitiveType type, const char* data, int64_t n, int64_t* values);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_LOOPS_INDEX_VALUES_H_

@@ -1,6 +1,5 @@
 // A binary op on single values as a loop, and the types of such loops.
-#ifndef TOROID_RUNTIME_LOOPS_LOOP_OF_TWO_H_
-#define TOROID_RUNTIME_LOOPS_LOOP_OF_TWO_H_
+#pragma once
 
 #include <cstdint>
 
@@ -36,5 +35,3 @@ void LoopOfTwo(const void* a, const void* b, void* out, int64_t n, Repeat repeat
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_LOOPS_LOOP_OF_TWO_H_

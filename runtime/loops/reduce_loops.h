@@ -1,6 +1,5 @@
 // Folds arrays by one associative and commutative op, for reduce and the reductions of other kernels.
-#ifndef TOROID_RUNTIME_LOOPS_REDUCE_LOOPS_H_
-#define TOROID_RUNTIME_LOOPS_REDUCE_LOOPS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -39,5 +38,3 @@ void ReduceInto(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int
                 char* out);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_LOOPS_REDUCE_LOOPS_H_

@@ -3,8 +3,7 @@
 // Integers wrap modulo 2^bits, and every op is defined for every value. Floats narrower than float are
 // computed in float and rounded once (block_convert.h). Source: the opcode tables "elementwise unary" and
 // "elementwise binary" of the HLO semantics.
-#ifndef TOROID_RUNTIME_LOOPS_SCALAR_OPS_H_
-#define TOROID_RUNTIME_LOOPS_SCALAR_OPS_H_
+#pragma once
 
 #include <bit>
 #include <cmath>
@@ -268,5 +267,3 @@ struct ComplexOps {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_LOOPS_SCALAR_OPS_H_

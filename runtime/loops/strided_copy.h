@@ -1,7 +1,6 @@
 // Copies between two arrays described by strides, for transpose, broadcast, slice, reverse, pad, concatenate,
 // dynamic slices and gather windows.
-#ifndef TOROID_RUNTIME_LOOPS_STRIDED_COPY_H_
-#define TOROID_RUNTIME_LOOPS_STRIDED_COPY_H_
+#pragma once
 
 #include <cstdint>
 
@@ -42,5 +41,3 @@ void ParallelStridedCopy(StridedLoop loop, const char* source, char* target);
 void Fill(char* target, const char* element, int64_t width, int64_t n);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_LOOPS_STRIDED_COPY_H_

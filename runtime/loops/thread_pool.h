@@ -2,8 +2,7 @@
 // write disjoint outputs, and partial reductions use fixed chunks.
 //
 // Each run has a thread pool of its own, so two runs in one process share no threads.
-#ifndef TOROID_RUNTIME_LOOPS_THREAD_POOL_H_
-#define TOROID_RUNTIME_LOOPS_THREAD_POOL_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -55,5 +54,3 @@ int NumThreads();
 void ParallelFor(int64_t n, int64_t grain, absl::FunctionRef<void(int64_t begin, int64_t end)> body);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_LOOPS_THREAD_POOL_H_

@@ -1,7 +1,6 @@
 // Total order of floats: their bits as sign-magnitude numbers, mapped to two's complement integers.
 //   -NaN < -inf < ... < -0 < +0 < ... < +inf < +NaN, NaNs among themselves by payload.
-#ifndef TOROID_RUNTIME_LOOPS_TOTAL_ORDER_H_
-#define TOROID_RUNTIME_LOOPS_TOTAL_ORDER_H_
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -36,5 +35,3 @@ TotalOrderKey<T> ToTotalOrder(T value) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_LOOPS_TOTAL_ORDER_H_

@@ -1,6 +1,5 @@
 // The devices that run a computation, and what they agree on across ranks.
-#ifndef TOROID_RUNTIME_MESH_ACTIVE_DEVICES_H_
-#define TOROID_RUNTIME_MESH_ACTIVE_DEVICES_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -35,5 +34,3 @@ absl::StatusOr<const char*> EveryRow(const MeshContext& mesh, const char* rows, 
 bool RowsAgree(const char* rows, int64_t count, int64_t bytes);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_MESH_ACTIVE_DEVICES_H_

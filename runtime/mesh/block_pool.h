@@ -1,8 +1,7 @@
 // Memory blocks of buffers. A freed large block waits for the next request of about its size, so a program
 // that allocates and frees equal sizes does not pay for fresh pages each time. The limit, the count of bytes
 // and the idle blocks belong to the thread that allocates: runs on two threads share nothing.
-#ifndef TOROID_RUNTIME_MESH_BLOCK_POOL_H_
-#define TOROID_RUNTIME_MESH_BLOCK_POOL_H_
+#pragma once
 
 #include <cstdint>
 
@@ -34,5 +33,3 @@ class ScopedBlockLimit {
 int64_t LiveBlockBytes();
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_MESH_BLOCK_POOL_H_

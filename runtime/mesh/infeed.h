@@ -1,6 +1,5 @@
 // The values that the infeed ops of a run take, in order.
-#ifndef TOROID_RUNTIME_MESH_INFEED_H_
-#define TOROID_RUNTIME_MESH_INFEED_H_
+#pragma once
 
 #include <cstdint>
 #include <utility>
@@ -32,5 +31,3 @@ class LiteralInfeed : public Infeed {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_MESH_INFEED_H_

@@ -1,7 +1,6 @@
 // Errors for requests that exceed the memory limit of a run: they say what is too large, and which limit it
 // exceeds. The caller that set the limit knows how to raise it; a command adds the name of its flag.
-#ifndef TOROID_RUNTIME_MESH_LIMIT_ERROR_H_
-#define TOROID_RUNTIME_MESH_LIMIT_ERROR_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -16,5 +15,3 @@ bool IsOverMemoryLimit(const absl::Status& status);
 absl::Status AnnotateMarked(const absl::Status& status, absl::string_view context);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_MESH_LIMIT_ERROR_H_

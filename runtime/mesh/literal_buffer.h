@@ -1,6 +1,5 @@
 // Literals as buffers of a mesh, and back.
-#ifndef TOROID_RUNTIME_MESH_LITERAL_BUFFER_H_
-#define TOROID_RUNTIME_MESH_LITERAL_BUFFER_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "hlo/ir/literal.h"
@@ -17,5 +16,3 @@ absl::Status BufferFromLiteral(const Literal& literal, MeshBuffer* buffer);
 Literal LiteralFromBuffer(const MeshBuffer& buffer, const Shape& shape, int64_t row, int64_t copies);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_MESH_LITERAL_BUFFER_H_

@@ -7,8 +7,7 @@
 //
 // Counts are not atomic: a buffer belongs to one thread at a time. Kernels share only raw memory with
 // helpers.
-#ifndef TOROID_RUNTIME_MESH_MESH_BUFFER_H_
-#define TOROID_RUNTIME_MESH_MESH_BUFFER_H_
+#pragma once
 
 #include <cstdint>
 #include <utility>
@@ -106,5 +105,3 @@ class MeshBuffer {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_MESH_MESH_BUFFER_H_

@@ -1,6 +1,5 @@
 // The devices that run a computation, which of them are on this rank, and the state of a run.
-#ifndef TOROID_RUNTIME_MESH_MESH_CONTEXT_H_
-#define TOROID_RUNTIME_MESH_MESH_CONTEXT_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -70,5 +69,3 @@ struct MeshContext {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_MESH_MESH_CONTEXT_H_

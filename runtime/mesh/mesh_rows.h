@@ -1,6 +1,5 @@
 // Rows of mesh buffers: taken out for some devices, and put back.
-#ifndef TOROID_RUNTIME_MESH_MESH_ROWS_H_
-#define TOROID_RUNTIME_MESH_MESH_ROWS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -39,5 +38,3 @@ absl::Status SpreadRows(int64_t copies, MeshBuffer* buffer);
 absl::Status MarkRows(bool uniform, MeshBuffer* buffer);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_MESH_MESH_ROWS_H_

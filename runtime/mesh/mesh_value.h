@@ -1,6 +1,5 @@
 // A value on a mesh: its per-device shape and its storage.
-#ifndef TOROID_RUNTIME_MESH_MESH_VALUE_H_
-#define TOROID_RUNTIME_MESH_MESH_VALUE_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -47,5 +46,3 @@ class MeshValue {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_MESH_MESH_VALUE_H_

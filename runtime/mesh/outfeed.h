@@ -1,6 +1,5 @@
 // The values that a run gave to its outfeeds.
-#ifndef TOROID_RUNTIME_MESH_OUTFEED_H_
-#define TOROID_RUNTIME_MESH_OUTFEED_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -18,5 +17,3 @@ struct OutfeedArray {
 using Outfeed = std::vector<OutfeedArray>;
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_MESH_OUTFEED_H_

@@ -3,8 +3,7 @@
 // Floats and complex numbers: max |a - b| over max |b| of one output, finite elements (the absolute error if
 // all b are 0); NaN equals NaN, infinities must be equal. Integers and booleans are equal or not. Tolerances:
 // f64 and c128 1e-12, f32 and c64 1e-5, f16 4e-3, bf16 2e-2, narrower floats one step of the format.
-#ifndef TOROID_RUNTIME_NUMERICS_COMPARE_H_
-#define TOROID_RUNTIME_NUMERICS_COMPARE_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -53,5 +52,3 @@ std::optional<int64_t> FirstOtherElement(const Literal& a, const Literal& b);
 std::vector<double> NonfiniteShares(const Literal& literal);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_NUMERICS_COMPARE_H_

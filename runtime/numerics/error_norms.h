@@ -5,8 +5,7 @@
 // The exact result comes from a run without rounding (promote.h): its floats are f64, its complex numbers c128.
 // Elements that are NaN in both, or the same infinity, count as 0; any other NaN or infinity as an infinite error.
 // Integers and booleans: at least 1 where they differ.
-#ifndef TOROID_RUNTIME_NUMERICS_ERROR_NORMS_H_
-#define TOROID_RUNTIME_NUMERICS_ERROR_NORMS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -35,5 +34,3 @@ RelativeErrors Relative(const ErrorNorms& errors);
 double TimesAsFar(const RelativeErrors& errors, const RelativeErrors& yardstick, double floor);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_NUMERICS_ERROR_NORMS_H_

@@ -1,7 +1,6 @@
 // A small value for every array leaf of every instruction, for analyses that follow data through tuples,
 // calls and loops until nothing changes.
-#ifndef TOROID_RUNTIME_NUMERICS_LEAF_STATES_H_
-#define TOROID_RUNTIME_NUMERICS_LEAF_STATES_H_
+#pragma once
 
 #include <cstdint>
 #include <utility>
@@ -41,5 +40,3 @@ class LeafStates {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_NUMERICS_LEAF_STATES_H_

@@ -4,8 +4,7 @@
 //   b = bf16[4] convert(p)
 //   c = bf16[4] multiply(b, b)      =>   output 0 is f32, but rounded to bf16 on its way
 //   ROOT r = f32[4] convert(c)
-#ifndef TOROID_RUNTIME_NUMERICS_NARROWEST_FLOAT_H_
-#define TOROID_RUNTIME_NUMERICS_NARROWEST_FLOAT_H_
+#pragma once
 
 #include <vector>
 
@@ -23,5 +22,3 @@ std::vector<PrimitiveType> NarrowestFloats(const Module& module);
 std::vector<double> OutputTolerances(const Module& module);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_NUMERICS_NARROWEST_FLOAT_H_

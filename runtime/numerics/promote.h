@@ -14,8 +14,7 @@
 //     declared type these are equal, unless they are within 1e-16 of the middle of two floats of the type;
 //   - it draws or moves values outside of the program: rng, infeed, outfeed.
 // The results of such an op are widened again.
-#ifndef TOROID_RUNTIME_NUMERICS_PROMOTE_H_
-#define TOROID_RUNTIME_NUMERICS_PROMOTE_H_
+#pragma once
 
 #include <memory>
 
@@ -46,5 +45,3 @@ struct PromotedModule {
 absl::StatusOr<PromotedModule> PromoteModule(const Module& module);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_NUMERICS_PROMOTE_H_

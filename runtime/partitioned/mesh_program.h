@@ -9,8 +9,7 @@
 //   ASSIGN_OR_RETURN(const Literal final, program->AssembleParameter(0, state));
 //
 // A result fed to a parameter that is cut the same way is not copied.
-#ifndef TOROID_RUNTIME_PARTITIONED_MESH_PROGRAM_H_
-#define TOROID_RUNTIME_PARTITIONED_MESH_PROGRAM_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -74,5 +73,3 @@ class MeshProgram {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_PARTITIONED_MESH_PROGRAM_H_

@@ -1,7 +1,6 @@
 // Runs a module on all ranks of a transport, led by rank 0: rank 0 has the module, the arguments and the
 // result, and sends the other ranks what they need to run the module on their share of the devices.
-#ifndef TOROID_RUNTIME_PARTITIONED_RANKS_RUN_H_
-#define TOROID_RUNTIME_PARTITIONED_RANKS_RUN_H_
+#pragma once
 
 #include <cstdint>
 #include <utility>
@@ -33,5 +32,3 @@ absl::Status ServeRuns(const RunOptions& options);
 absl::Status EndRuns(Transport& transport);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_PARTITIONED_RANKS_RUN_H_

@@ -1,6 +1,5 @@
 // Runs a partitioned module on its simulated mesh as if it were the global one.
-#ifndef TOROID_RUNTIME_PARTITIONED_RUN_PARTITIONED_H_
-#define TOROID_RUNTIME_PARTITIONED_RUN_PARTITIONED_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -32,5 +31,3 @@ absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<con
                                        const Shape& result, const AssembleOptions& assemble = {});
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_PARTITIONED_RUN_PARTITIONED_H_

@@ -7,8 +7,7 @@
 //
 // An unreduced (partial) value is held by the first of the devices that share a tile; the others hold zeros.
 // Assembling adds these shards up.
-#ifndef TOROID_RUNTIME_PARTITIONED_SHARD_LITERAL_H_
-#define TOROID_RUNTIME_PARTITIONED_SHARD_LITERAL_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -59,5 +58,3 @@ absl::StatusOr<Literal> AssembleLiteral(const MeshValue& shards, const Shape& gl
                                         const AssembleOptions& options = {});
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_PARTITIONED_SHARD_LITERAL_H_

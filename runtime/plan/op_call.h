@@ -4,8 +4,7 @@
 // A kernel runs one instruction for all devices at once. Operand rows are the devices of the mesh; a uniform
 // operand has one row. When every operand is uniform the result is too, except for ops whose result depends
 // on the device's id; otherwise the result has one row per device.
-#ifndef TOROID_RUNTIME_PLAN_OP_CALL_H_
-#define TOROID_RUNTIME_PLAN_OP_CALL_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -92,5 +91,3 @@ class OpCall {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_PLAN_OP_CALL_H_

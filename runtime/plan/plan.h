@@ -3,8 +3,7 @@
 //
 // Built once per computation (plan_builder.h); running it looks up no names and allocates nothing but
 // results.
-#ifndef TOROID_RUNTIME_PLAN_PLAN_H_
-#define TOROID_RUNTIME_PLAN_PLAN_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -62,5 +61,3 @@ struct Plan {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_PLAN_PLAN_H_

@@ -5,8 +5,7 @@
 //
 // The percentage is the share of the estimated work: floating-point operations and bytes of every
 // instruction, times the loop's trips where its condition states them.
-#ifndef TOROID_RUNTIME_PLAN_PROGRESS_H_
-#define TOROID_RUNTIME_PLAN_PROGRESS_H_
+#pragma once
 
 #include <string>
 
@@ -55,5 +54,3 @@ class Progress {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_PLAN_PROGRESS_H_

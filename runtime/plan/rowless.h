@@ -1,8 +1,7 @@
 // Steps on a rank that has none of the active devices. The rank stays in step with the others: it computes
 // uniform values and takes part in calls, collectives and counters; other results have no rows, so nothing is
 // computed.
-#ifndef TOROID_RUNTIME_PLAN_ROWLESS_H_
-#define TOROID_RUNTIME_PLAN_ROWLESS_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -13,5 +12,3 @@ namespace toroid {
 absl::Status ExecuteWithoutRows(Kernel kernel, OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_PLAN_ROWLESS_H_

@@ -1,6 +1,5 @@
 // Running plans.
-#ifndef TOROID_RUNTIME_PLAN_RUN_PLAN_H_
-#define TOROID_RUNTIME_PLAN_RUN_PLAN_H_
+#pragma once
 
 #include <cstdint>
 
@@ -21,5 +20,3 @@ absl::Status RunLifted(Plan& plan, absl::Span<MeshBuffer> arguments, int64_t n, 
                        MeshBuffer* result);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_PLAN_RUN_PLAN_H_

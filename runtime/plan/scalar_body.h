@@ -1,6 +1,5 @@
 // Scalar computations, such as reducers, that amount to a single op.
-#ifndef TOROID_RUNTIME_PLAN_SCALAR_BODY_H_
-#define TOROID_RUNTIME_PLAN_SCALAR_BODY_H_
+#pragma once
 
 #include <optional>
 
@@ -20,5 +19,3 @@ struct SimpleBody {
 std::optional<SimpleBody> ClassifyBody(const Computation& computation);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_PLAN_SCALAR_BODY_H_

@@ -1,7 +1,6 @@
 // Open MPI, loaded on demand: a program that does not use it starts without it, and runs where it is not
 // installed.
-#ifndef TOROID_RUNTIME_TRANSPORT_MPI_LIBRARY_H_
-#define TOROID_RUNTIME_TRANSPORT_MPI_LIBRARY_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "mpi.h"
@@ -36,5 +35,3 @@ struct MpiLibrary {
 absl::StatusOr<const MpiLibrary*> LoadMpi();
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_TRANSPORT_MPI_LIBRARY_H_

@@ -3,8 +3,7 @@
 // Messages are MPI_Isend and MPI_Irecv, of at most 1 GiB each; a waiting rank also listens for failures of
 // others. MPI_Allreduce reduces integers, where any order of folding gives the same bits; it does not reduce
 // floats.
-#ifndef TOROID_RUNTIME_TRANSPORT_MPI_TRANSPORT_H_
-#define TOROID_RUNTIME_TRANSPORT_MPI_TRANSPORT_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -77,5 +76,3 @@ class MpiTransport : public Transport {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_TRANSPORT_MPI_TRANSPORT_H_

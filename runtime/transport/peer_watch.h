@@ -3,8 +3,7 @@
 // The kernel reports the end of a process on this machine at once, whatever ended it (killed, crashed, out of
 // memory). The launcher notices it as well and sends SIGTERM to the other ranks; that signal is held back
 // until the peer that is gone is known.
-#ifndef TOROID_RUNTIME_TRANSPORT_PEER_WATCH_H_
-#define TOROID_RUNTIME_TRANSPORT_PEER_WATCH_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -42,5 +41,3 @@ class PeerWatch {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_TRANSPORT_PEER_WATCH_H_

@@ -1,6 +1,5 @@
 // A program on the ranks of mpirun: rank 0 does what its command line says, the others take part in its runs.
-#ifndef TOROID_RUNTIME_TRANSPORT_RUN_ON_MPI_H_
-#define TOROID_RUNTIME_TRANSPORT_RUN_ON_MPI_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -27,5 +26,3 @@ absl::Status RunOnMpi(const std::string& command_line, const std::vector<std::st
                       int64_t max_message = int64_t{1} << 30);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_TRANSPORT_RUN_ON_MPI_H_

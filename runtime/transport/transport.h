@@ -3,8 +3,7 @@
 // All ranks run the same program in step, each on its share of the devices, so both sides of a message know
 // when it comes and how large it is: messages have no header and no tag. A process that has all devices needs
 // no transport. To add a transport, write a class that can begin to send, begin to receive, and wait.
-#ifndef TOROID_RUNTIME_TRANSPORT_TRANSPORT_H_
-#define TOROID_RUNTIME_TRANSPORT_TRANSPORT_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -70,5 +69,3 @@ class Transport {
 absl::Status WaitAll(Transport& transport, absl::Span<const Transport::Ticket> tickets);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_TRANSPORT_TRANSPORT_H_

@@ -11,8 +11,7 @@
 // sort_stage_cycles of CoreSpec say: rows at indices are transfers of their own, one after the other; sorting is a bitonic
 // network over registers.
 // Groups that ask the same of the core are looked up, not computed again.
-#ifndef TOROID_SIMULATOR_CHIP_CHIP_MODEL_H_
-#define TOROID_SIMULATOR_CHIP_CHIP_MODEL_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -65,5 +64,3 @@ class ChipModel {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_CHIP_CHIP_MODEL_H_

@@ -2,8 +2,7 @@
 //
 // A group is a fusion, or an instruction alone. Its operands come from memory, its results go there; whatever is between
 // them stays on the chip. Sizes are those of padded tiles (simulator/lowering/tiling.h).
-#ifndef TOROID_SIMULATOR_CHIP_GROUP_WORK_H_
-#define TOROID_SIMULATOR_CHIP_GROUP_WORK_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -55,5 +54,3 @@ struct GroupWork {
 GroupWork GroupWorkOf(const Instruction& group, const CoreSpec& core);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_CHIP_GROUP_WORK_H_

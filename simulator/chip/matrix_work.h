@@ -1,6 +1,5 @@
 // Products of matrices: their sizes, and what one takes.
-#ifndef TOROID_SIMULATOR_CHIP_MATRIX_WORK_H_
-#define TOROID_SIMULATOR_CHIP_MATRIX_WORK_H_
+#pragma once
 
 #include "absl/container/flat_hash_map.h"
 #include "hlo/ir/instruction.h"
@@ -162,5 +161,3 @@ double WriteRate(const CoreSpec& core);
 WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results, const CoreSpec& core);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_CHIP_MATRIX_WORK_H_

@@ -1,6 +1,5 @@
 // Moving elements within registers: transposes, copies between layouts, values spread over lanes.
-#ifndef TOROID_SIMULATOR_CHIP_MOVEMENT_H_
-#define TOROID_SIMULATOR_CHIP_MOVEMENT_H_
+#pragma once
 
 #include "hlo/ir/instruction.h"
 #include "simulator/lowering/tiling.h"
@@ -29,5 +28,3 @@ bool IsRunningFold(const Instruction& reduce_window);
 double WindowElements(const Instruction& op);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_CHIP_MOVEMENT_H_

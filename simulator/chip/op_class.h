@@ -1,6 +1,5 @@
 // Which row of the breakdown an op of a lowered module counts to.
-#ifndef TOROID_SIMULATOR_CHIP_OP_CLASS_H_
-#define TOROID_SIMULATOR_CHIP_OP_CLASS_H_
+#pragma once
 
 #include "absl/strings/string_view.h"
 #include "hlo/ir/instruction.h"
@@ -25,5 +24,3 @@ absl::string_view GroupClassOf(const Instruction& group);
 const Instruction& MainOpOf(const Instruction& instruction);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_CHIP_OP_CLASS_H_

@@ -1,6 +1,5 @@
 // Vector instructions that ops take, by op.
-#ifndef TOROID_SIMULATOR_CHIP_OP_SLOTS_H_
-#define TOROID_SIMULATOR_CHIP_OP_SLOTS_H_
+#pragma once
 
 #include "hlo/ir/module.h"
 #include "simulator/machines/core.pb.h"
@@ -15,5 +14,3 @@ double SlotsOf(const Instruction& instruction, const OpSlots& slots);
 double SlotsOf(const Computation& computation, const OpSlots& slots);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_CHIP_OP_SLOTS_H_

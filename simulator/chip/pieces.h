@@ -6,8 +6,7 @@
 // Example: f32[128,64,824] stands from lane 200 on in f32[128,64,1024]: of the lanes -200 to 823 that windows of 1,024 take tiles -2 to 6
 // are read, nine, not the seven that it has.
 // Seen in Google's compiler for TPU v3.
-#ifndef TOROID_SIMULATOR_CHIP_PIECES_H_
-#define TOROID_SIMULATOR_CHIP_PIECES_H_
+#pragma once
 
 #include <vector>
 
@@ -43,5 +42,3 @@ std::vector<bool> OnlySpread(const Computation& inside);
 JoinedOperand JoinedOperandOf(const Instruction& dot, int side, const Tiling& tiling);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_CHIP_PIECES_H_

@@ -1,6 +1,5 @@
 // Time of a cumulative sum by windows of on-chip memory, as Google's compiler for TPU v3 cuts them.
-#ifndef TOROID_SIMULATOR_CHIP_RUNNING_FOLD_H_
-#define TOROID_SIMULATOR_CHIP_RUNNING_FOLD_H_
+#pragma once
 
 #include "hlo/ir/instruction.h"
 #include "simulator/machines/core.pb.h"
@@ -24,5 +23,3 @@ namespace toroid {
 double RunningFoldCycles(const Instruction& reduce_window, bool is_alone, const CoreSpec& core);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_CHIP_RUNNING_FOLD_H_

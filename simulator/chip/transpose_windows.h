@@ -1,6 +1,5 @@
 // Time of a transpose by its windows, as Google's compiler for TPU v3 cuts them.
-#ifndef TOROID_SIMULATOR_CHIP_TRANSPOSE_WINDOWS_H_
-#define TOROID_SIMULATOR_CHIP_TRANSPOSE_WINDOWS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -26,5 +25,3 @@ struct TransposedArray {
 double CyclesOfTransposeWindows(const TransposedArray& array, const CoreSpec& core);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_CHIP_TRANSPOSE_WINDOWS_H_

@@ -1,6 +1,5 @@
 // What takes no time, as its parts were written where they go.
-#ifndef TOROID_SIMULATOR_CHIP_WRITTEN_IN_PLACE_H_
-#define TOROID_SIMULATOR_CHIP_WRITTEN_IN_PLACE_H_
+#pragma once
 
 #include "hlo/ir/instruction.h"
 #include "simulator/lowering/tiling.h"
@@ -15,5 +14,3 @@ bool IsMadeFromHalves(const Instruction& op, const Tiling& tiling);
 bool JoinsSpreadTiles(const Instruction& op, const Tiling& tiling);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_CHIP_WRITTEN_IN_PLACE_H_

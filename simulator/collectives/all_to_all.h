@@ -11,8 +11,7 @@
 // Flow times are exact for one group of all cores, where all of a core's transfers end together.
 // Example: 8 x 8 open, 8 MiB at 82 GB/s, efficiency 1, without fixed costs: 409.2 us; axes: 818.4 us.
 // Source: GShard, arXiv:2006.16668, 5.3; remote writes as the TPU compiler makes them.
-#ifndef TOROID_SIMULATOR_COLLECTIVES_ALL_TO_ALL_H_
-#define TOROID_SIMULATOR_COLLECTIVES_ALL_TO_ALL_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/base/units.h"
@@ -32,5 +31,3 @@ double MeshAllToAllSeconds(const NetworkSpec& network, int64_t n, bool torus, in
                            Bytes payload);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_COLLECTIVES_ALL_TO_ALL_H_

@@ -15,8 +15,7 @@
 // Example: 8 x 8 open, two colors, 8 MiB at 82 GB/s: L = 1.046875, 107.1 us.
 // Sources: Ying et al., arXiv:1811.06992 (2-D all-reduce); colors, phases and ring members as the TPU compiler's names
 // of its collectives tell.
-#ifndef TOROID_SIMULATOR_COLLECTIVES_AXIS_RINGS_H_
-#define TOROID_SIMULATOR_COLLECTIVES_AXIS_RINGS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -57,5 +56,3 @@ double AxisAllReduceSeconds(const NetworkSpec& network, RingAxis first, RingAxis
                             Bytes payload);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_COLLECTIVES_AXIS_RINGS_H_

@@ -5,8 +5,7 @@
 // collective over the same groups, of any size, costs a look-up.
 //   CollectiveSimulator::Create(machine.family.network(), machine.slice, 2, efficiency, RowMajorAssignment(128))
 //   simulator->Estimate(CollectiveKind::kAllToAll, 8 << 20, groups) -> 700 us, "direct", busiest link 0.6 of its rate
-#ifndef TOROID_SIMULATOR_COLLECTIVES_COLLECTIVE_SIMULATOR_H_
-#define TOROID_SIMULATOR_COLLECTIVES_COLLECTIVE_SIMULATOR_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -98,5 +97,3 @@ class CollectiveSimulator {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_COLLECTIVES_COLLECTIVE_SIMULATOR_H_

@@ -6,8 +6,7 @@
 // The efficiency is that of the packet level for the slice ("permute"); neighbours alone wait for nobody: 1.
 // Example: 4 MiB from chip 0 to chip 2 and from chip 1 to chip 2 of a line at 82 GB/s: the link 1 -> 2 carries both,
 // 102.3 us.
-#ifndef TOROID_SIMULATOR_COLLECTIVES_DIRECT_PERMUTE_H_
-#define TOROID_SIMULATOR_COLLECTIVES_DIRECT_PERMUTE_H_
+#pragma once
 
 #include <cstdint>
 #include <utility>
@@ -24,5 +23,3 @@ absl::StatusOr<CollectivePlan> PlanDirectPermute(const CollectiveNetwork& networ
                                                  absl::Span<const std::pair<int64_t, int64_t>> pairs);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_COLLECTIVES_DIRECT_PERMUTE_H_

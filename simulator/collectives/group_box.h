@@ -1,7 +1,6 @@
 // A group of cores that fills a box: chips evenly spaced along each axis, the same cores on each.
 // Example: on 4 x 4 chips of 2 cores, cores {0, 1, 4, 5, 16, 17, 20, 21}: chips 0 and 2 of axis 0 and of axis 1, both cores.
-#ifndef TOROID_SIMULATOR_COLLECTIVES_GROUP_BOX_H_
-#define TOROID_SIMULATOR_COLLECTIVES_GROUP_BOX_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -36,5 +35,3 @@ std::optional<GroupBox> BoxOf(const Topology& topology, absl::Span<const int64_t
 BoxShape ShapeAround(const Topology& topology, absl::Span<const int64_t> cores);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_COLLECTIVES_GROUP_BOX_H_

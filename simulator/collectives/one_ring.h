@@ -10,8 +10,7 @@
 // Exact for groups that share no links; where groups do, flows are simulated. Any group, of any shape.
 // Example: all-gather to 32 MiB on 4 x 4 chips, g = 32, 82 GB/s, without fixed costs and limits: 198.2 us.
 // Source: Thakur, Rabenseifner, Gropp, IJHPCA 2005, ring algorithms, data split over two directions.
-#ifndef TOROID_SIMULATOR_COLLECTIVES_ONE_RING_H_
-#define TOROID_SIMULATOR_COLLECTIVES_ONE_RING_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/base/units.h"
@@ -31,5 +30,3 @@ absl::StatusOr<CollectivePlan> PlanOneRing(const CollectiveNetwork& network, con
 double OneRingSeconds(const NetworkSpec& network, int64_t g, int64_t passes, Bytes payload);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_COLLECTIVES_ONE_RING_H_

@@ -3,8 +3,7 @@
 //   efficiency = flow time / packet time, the packet time a mean over draws of channels and orders
 // Patterns: "all-to-all" of all cores of the slice; "permute", where each core writes all it has to one other, drawn by
 // chance.
-#ifndef TOROID_SIMULATOR_COLLECTIVES_PACKET_EFFICIENCY_H_
-#define TOROID_SIMULATOR_COLLECTIVES_PACKET_EFFICIENCY_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "simulator/machines/network.pb.h"
@@ -20,5 +19,3 @@ absl::StatusOr<RouterEfficiencyTable::Row> ComputeRouterEfficiency(const Network
 int DrawsOf(int64_t cores);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_COLLECTIVES_PACKET_EFFICIENCY_H_

@@ -8,8 +8,7 @@
 // chip and back over the others, and each direction of a link carries both ways. One core per chip on an open axis: the
 // last is joined to the first through all between, which loads links alike.
 // Example: 4 chips of 2 cores in a line, 8 MiB: 8 members, 3.5 MiB each way, 7 MiB on each direction of a link, 4 steps.
-#ifndef TOROID_SIMULATOR_COLLECTIVES_RING_H_
-#define TOROID_SIMULATOR_COLLECTIVES_RING_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -36,5 +35,3 @@ std::vector<int64_t> RingAlongAxis(const Topology& topology, const GroupBox& box
 std::vector<int64_t> RingThroughAll(const Topology& topology, absl::Span<const int64_t> cores);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_COLLECTIVES_RING_H_

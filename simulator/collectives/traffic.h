@@ -1,6 +1,5 @@
 // What a collective puts on the network, and the time it takes: the common form of all algorithms here.
-#ifndef TOROID_SIMULATOR_COLLECTIVES_TRAFFIC_H_
-#define TOROID_SIMULATOR_COLLECTIVES_TRAFFIC_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -59,5 +58,3 @@ struct CollectivePlan {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_COLLECTIVES_TRAFFIC_H_

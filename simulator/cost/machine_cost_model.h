@@ -4,8 +4,7 @@
 // links, so that axes along which neighbours lie close cost less than those along which they do not; fixed costs count.
 // Example: tpu-v3-128, an all-to-all of 8 MiB over all 128 devices costs what figure 9 of the GShard paper shows, 0.7 ms,
 // 57e6 link bytes; by bytes alone it would be 8.3e6.
-#ifndef TOROID_SIMULATOR_COST_MACHINE_COST_MODEL_H_
-#define TOROID_SIMULATOR_COST_MACHINE_COST_MODEL_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -53,5 +52,3 @@ class MachineCostModel : public CostModel {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_COST_MACHINE_COST_MODEL_H_

@@ -2,8 +2,7 @@
 //
 //   ASSIGN_OR_RETURN(const PredictedTimes times, PredictTimes(*partitioned.module, machine));
 //   times.of_collective.at(all_reduce)   // In seconds.
-#ifndef TOROID_SIMULATOR_COST_PREDICT_TIMES_H_
-#define TOROID_SIMULATOR_COST_PREDICT_TIMES_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "hlo/cost/predicted_times.h"
@@ -17,5 +16,3 @@ namespace toroid {
 absl::StatusOr<PredictedTimes> PredictTimes(const Module& program, const Machine& machine);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_COST_PREDICT_TIMES_H_

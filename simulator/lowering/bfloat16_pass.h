@@ -9,8 +9,7 @@
 // Arguments and results of the program, loops and branches keep their type. A dot with precision HIGH or HIGHEST, or an
 // algorithm of its own, reads f32.
 // Source: XLA's bfloat16 propagation; JAX documentation of lax.Precision.DEFAULT.
-#ifndef TOROID_SIMULATOR_LOWERING_BFLOAT16_PASS_H_
-#define TOROID_SIMULATOR_LOWERING_BFLOAT16_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -25,5 +24,3 @@ class Bfloat16Pass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_BFLOAT16_PASS_H_

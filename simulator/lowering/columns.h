@@ -4,8 +4,7 @@
 //   x[:, 0] * x[:, 1] + v  =>  reshape(x[:, 0:1] * x[:, 1:2]) + v, the first in one group with others of x.
 // A vector that is put beside others as a column of a table is written as one before.
 // Seen in Google's compiler for TPU v3, which reduces over the dimension of one element.
-#ifndef TOROID_SIMULATOR_LOWERING_COLUMNS_H_
-#define TOROID_SIMULATOR_LOWERING_COLUMNS_H_
+#pragma once
 
 #include "hlo/ir/instruction.h"
 #include "hlo/ir/shape.h"
@@ -23,5 +22,3 @@ bool LeavesColumn(const Instruction& op, const Tiling& tiling);
 bool BecomesColumn(const Instruction& op, const Tiling& tiling);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_COLUMNS_H_

@@ -10,8 +10,7 @@
 // that leave it out, also where a program makes one more of them and cuts it off.
 // Example: f32[2048,512] along dimension 0: f32[16,128,512], totals f32[16,512].
 // Source: XLA's reduce_window_rewriter.
-#ifndef TOROID_SIMULATOR_LOWERING_CUMULATIVE_SUM_PASS_H_
-#define TOROID_SIMULATOR_LOWERING_CUMULATIVE_SUM_PASS_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -31,5 +30,3 @@ class CumulativeSumPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_CUMULATIVE_SUM_PASS_H_

@@ -4,8 +4,7 @@
 // the most memory. Of a training step the backward pass then runs through before gradients of weights are made, which wait at the end
 // of other branches.
 // Source: XLA's depth-first memory scheduler. Google's compiler has training steps in this order that do not fit into memory as they are.
-#ifndef TOROID_SIMULATOR_LOWERING_DEPTH_FIRST_ORDER_H_
-#define TOROID_SIMULATOR_LOWERING_DEPTH_FIRST_ORDER_H_
+#pragma once
 
 #include <vector>
 
@@ -19,5 +18,3 @@ namespace toroid {
 std::vector<Instruction*> DepthFirstOrder(const Computation& entry, const Buffers& buffers);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_DEPTH_FIRST_ORDER_H_

@@ -1,6 +1,5 @@
 // Orders of dimensions, minor to major, and what reshapes make of them.
-#ifndef TOROID_SIMULATOR_LOWERING_DIM_ORDERS_H_
-#define TOROID_SIMULATOR_LOWERING_DIM_ORDERS_H_
+#pragma once
 
 #include <optional>
 
@@ -25,5 +24,3 @@ Dims OrderFrom(const Shape& shape, const Dims& first);
 std::optional<Dims> OrderThroughReshape(const Shape& from, const Shape& to, const Dims& order);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_DIM_ORDERS_H_

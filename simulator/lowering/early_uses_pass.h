@@ -8,8 +8,7 @@
 //   g1 = .., g2 = .. g1 .., u1 = update(w1, g1), u2 = update(w2, g2)   =>  g1 = .., g2 = .., ..
 //                                                         as  g1 = .., u1 = update(w1, g1), g2 = .., u2 = update(w2, g2)
 // Source: the rule of XLA's list scheduler, most bytes freed first, for ops that have no reason to wait.
-#ifndef TOROID_SIMULATOR_LOWERING_EARLY_USES_PASS_H_
-#define TOROID_SIMULATOR_LOWERING_EARLY_USES_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -29,5 +28,3 @@ class EarlyUsesPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_EARLY_USES_PASS_H_

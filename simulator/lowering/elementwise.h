@@ -1,6 +1,5 @@
 // Which instructions make each element of their result from the same elements of their operands, and which have one value for all.
-#ifndef TOROID_SIMULATOR_LOWERING_ELEMENTWISE_H_
-#define TOROID_SIMULATOR_LOWERING_ELEMENTWISE_H_
+#pragma once
 
 #include "hlo/ir/instruction.h"
 
@@ -19,5 +18,3 @@ inline bool IsEverywhereTheSame(const Instruction& value) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_ELEMENTWISE_H_

@@ -8,8 +8,7 @@
 // Examples: x bf16[8,32,32,128], g bf16[8,64,64,64], lhs_dilate=2x2 to [4,4,128,64]: a window of 32x32 positions slides over g
 // instead of one of 64x64 over x with its zeros. x f32[512,4,4,64], w f32[5,5,32,64] to [512,8,8,32]: 16 positions instead of
 // 25, most of which meet padding.
-#ifndef TOROID_SIMULATOR_LOWERING_EXCHANGED_CONVOLUTION_PASS_H_
-#define TOROID_SIMULATOR_LOWERING_EXCHANGED_CONVOLUTION_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -24,5 +23,3 @@ class ExchangedConvolutionPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_EXCHANGED_CONVOLUTION_PASS_H_

@@ -13,8 +13,7 @@
 // It leaves scatters of windows; scatters of fewer updates than a register holds (8 x 128), unless x is a vector; several
 // arrays at once; arrays of 2^31 elements.
 // Source: seen in Google's compiler for TPU v3, in 60 programs: f32, bf16 and s32, one to four dimensions, 100 to 262,144 updates.
-#ifndef TOROID_SIMULATOR_LOWERING_FLAT_SCATTER_PASS_H_
-#define TOROID_SIMULATOR_LOWERING_FLAT_SCATTER_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -34,5 +33,3 @@ class FlatScatterPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_FLAT_SCATTER_PASS_H_

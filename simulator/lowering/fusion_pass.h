@@ -39,8 +39,7 @@
 // of the results. Groups that it reads and that could be one are made with it.
 // Not a reduction of several arrays (but with the largest that it finds itself), nor what reads neighbours of what the other writes.
 // Source: XLA's instruction fusion and multi-output fusion, with the choices seen in Google's compiler for TPU v3.
-#ifndef TOROID_SIMULATOR_LOWERING_FUSION_PASS_H_
-#define TOROID_SIMULATOR_LOWERING_FUSION_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -60,5 +59,3 @@ class FusionPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_FUSION_PASS_H_

@@ -1,7 +1,6 @@
 // Which instructions of a computation run as one group, as data: written values (written_values.h) that are made together.
 // fusion_pass.h says by which rules.
-#ifndef TOROID_SIMULATOR_LOWERING_GROUP_PLAN_H_
-#define TOROID_SIMULATOR_LOWERING_GROUP_PLAN_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -23,5 +22,3 @@ struct GroupPlan {
 GroupPlan PlanGroups(const Computation& computation, const Tiling& tiling);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_GROUP_PLAN_H_

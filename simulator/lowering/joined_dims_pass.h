@@ -8,8 +8,7 @@
 // Pieces of whole tiles are joined only where they are put together again; what is spread to them is spread, then joined, which
 // moves nothing: it is written tile by tile where it is wanted.
 // Seen in Google's compiler for TPU v3.
-#ifndef TOROID_SIMULATOR_LOWERING_JOINED_DIMS_PASS_H_
-#define TOROID_SIMULATOR_LOWERING_JOINED_DIMS_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -29,5 +28,3 @@ class JoinedDimsPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_JOINED_DIMS_PASS_H_

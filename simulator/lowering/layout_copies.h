@@ -1,6 +1,5 @@
 // Orders of dimensions that values of a computation have by now, and copies of those that are wanted in another one.
-#ifndef TOROID_SIMULATOR_LOWERING_LAYOUT_COPIES_H_
-#define TOROID_SIMULATOR_LOWERING_LAYOUT_COPIES_H_
+#pragma once
 
 #include <utility>
 #include <vector>
@@ -92,5 +91,3 @@ class LayoutCopies {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_LAYOUT_COPIES_H_

@@ -27,8 +27,7 @@
 // read it.
 // Example: dot f32[512,8,1024] = bf16[2048,512,8] x bf16[2048,1024] lies {2,0,1}: 512 and 1024 span the tiles. As a result
 // of the program it is wanted {2,1,0}: a copy.
-#ifndef TOROID_SIMULATOR_LOWERING_LAYOUT_PASS_H_
-#define TOROID_SIMULATOR_LOWERING_LAYOUT_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -48,5 +47,3 @@ class LayoutPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_LAYOUT_PASS_H_

@@ -16,8 +16,7 @@
 //   early_uses           what little comes of a large value, updates of weights, runs as soon as it can
 //   rematerialization    depth first, and large values made a second time, if the program does not fit otherwise
 // The module may be one core's program, or a partitioned one: every core runs the same.
-#ifndef TOROID_SIMULATOR_LOWERING_LOWER_H_
-#define TOROID_SIMULATOR_LOWERING_LOWER_H_
+#pragma once
 
 #include <memory>
 
@@ -34,5 +33,3 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
                                               const PassObserver& observer = {});
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_LOWER_H_

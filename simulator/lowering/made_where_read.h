@@ -1,7 +1,6 @@
 // Which values can be made where they are read, and which of these must be written all the same.
 // fusion_pass.h says by which rules.
-#ifndef TOROID_SIMULATOR_LOWERING_MADE_WHERE_READ_H_
-#define TOROID_SIMULATOR_LOWERING_MADE_WHERE_READ_H_
+#pragma once
 
 #include <vector>
 
@@ -91,5 +90,3 @@ bool RepeatsElements(const Instruction& op);
 bool IsInPlace(const Instruction& op);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_MADE_WHERE_READ_H_

@@ -2,8 +2,7 @@
 //   maximum(reshape(transpose(reshape(y))), zero), y a convolution that nothing else reads
 //     => reshape(transpose(reshape(maximum(y, zero))))
 // Example: y f32[4,48,48,256], four features of each place becoming four places f32[4,96,96,64] before they are clipped.
-#ifndef TOROID_SIMULATOR_LOWERING_MOVED_RESULTS_PASS_H_
-#define TOROID_SIMULATOR_LOWERING_MOVED_RESULTS_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -18,5 +17,3 @@ class MovedResultsPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_MOVED_RESULTS_PASS_H_

@@ -10,8 +10,7 @@
 // are packed, of f32[128,32,8192] the 32. Left as they are: predicates
 // that are found through other products or sums of this one, or needed nowhere but with the product itself.
 // Source: seen in what Google's compiler for TPU v3 makes of training steps.
-#ifndef TOROID_SIMULATOR_LOWERING_PACKED_PREDICATES_PASS_H_
-#define TOROID_SIMULATOR_LOWERING_PACKED_PREDICATES_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -39,5 +38,3 @@ const Instruction* ProductOfPacked(const Instruction& op);
 const Instruction* WordsOf(const Instruction& op);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_PACKED_PREDICATES_PASS_H_

@@ -5,8 +5,7 @@
 //
 // Example: a causal filter of 4 over 1024 steps, padded by 3 on both sides, of whose 1027 results the first 1024 are taken, has
 // padding 3_0. Seen in Google's compiler for TPU v3.
-#ifndef TOROID_SIMULATOR_LOWERING_PADDED_CONVOLUTIONS_H_
-#define TOROID_SIMULATOR_LOWERING_PADDED_CONVOLUTIONS_H_
+#pragma once
 
 #include "hlo/ir/module.h"
 
@@ -18,5 +17,3 @@ Instruction* WithoutPad(const Instruction& convolution, Computation* computation
 Instruction* ConvolutionOfSlice(const Instruction& slice, Computation* computation);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_PADDED_CONVOLUTIONS_H_

@@ -1,6 +1,5 @@
 // In which order of dimensions arrays lie that are put together from pieces or cut into them. layout_pass.h says by which rules.
-#ifndef TOROID_SIMULATOR_LOWERING_PIECES_ORDER_H_
-#define TOROID_SIMULATOR_LOWERING_PIECES_ORDER_H_
+#pragma once
 
 #include "simulator/lowering/preferred_order.h"
 
@@ -19,5 +18,3 @@ Dims OrderOfPieces(const Instruction& reshape, const LayoutState& state);
 Dims OrderThatKeepsTiles(const Instruction& reshape, const LayoutState& state);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_PIECES_ORDER_H_

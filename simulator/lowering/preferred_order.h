@@ -1,7 +1,6 @@
 // In which order of dimensions ops make their results best, or read what has no order yet, by what follows.
 // layout_pass.h says by which rules.
-#ifndef TOROID_SIMULATOR_LOWERING_PREFERRED_ORDER_H_
-#define TOROID_SIMULATOR_LOWERING_PREFERRED_ORDER_H_
+#pragma once
 
 #include <vector>
 
@@ -68,5 +67,3 @@ Dims OrderOfReduced(const Instruction* reduce, const LayoutState& state);
 Dims NaturalOrder(const Instruction* value, const Dims& otherwise, const Tiling& tiling);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_PREFERRED_ORDER_H_

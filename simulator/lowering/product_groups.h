@@ -1,6 +1,5 @@
 // What runs with products: what they take behind them, and products inside of others. fusion_pass.h says by which rules.
-#ifndef TOROID_SIMULATOR_LOWERING_PRODUCT_GROUPS_H_
-#define TOROID_SIMULATOR_LOWERING_PRODUCT_GROUPS_H_
+#pragma once
 
 #include <vector>
 
@@ -49,5 +48,3 @@ class ProductGroups {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_PRODUCT_GROUPS_H_

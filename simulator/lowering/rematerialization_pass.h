@@ -5,8 +5,7 @@
 // loops and branches never run again.
 //   h = fusion(x, w), y = fusion(h), .., z = fusion(h, ..)   => h = .., y = fusion(h), .., h2 = fusion(x, w), z = fusion(h2, ..)
 // Source: XLA's hlo_rematerialization, which takes what frees most, not what takes least time.
-#ifndef TOROID_SIMULATOR_LOWERING_REMATERIALIZATION_PASS_H_
-#define TOROID_SIMULATOR_LOWERING_REMATERIALIZATION_PASS_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -33,5 +32,3 @@ class RematerializationPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_REMATERIALIZATION_PASS_H_

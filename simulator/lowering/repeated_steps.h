@@ -6,8 +6,7 @@
 // value or of what the step reads. What frees most counts what must stay alive longer for that. A step of which no reader has run
 // only moves, and moves come first; it moves once more at most. What runs again may do so again.
 // Source: XLA's hlo_rematerialization.
-#ifndef TOROID_SIMULATOR_LOWERING_REPEATED_STEPS_H_
-#define TOROID_SIMULATOR_LOWERING_REPEATED_STEPS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -44,5 +43,3 @@ std::vector<int> RepeatSteps(int64_t most_bytes, int64_t least_bytes, StepProgra
 int64_t MostAlive(const StepProgram& program, absl::Span<const int> order = {});
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_REPEATED_STEPS_H_

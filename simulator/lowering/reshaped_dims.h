@@ -1,6 +1,5 @@
 // Which dimensions became which by a reshape.
-#ifndef TOROID_SIMULATOR_LOWERING_RESHAPED_DIMS_H_
-#define TOROID_SIMULATOR_LOWERING_RESHAPED_DIMS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -21,5 +20,3 @@ struct ReshapedDims {
 std::vector<ReshapedDims> DimsThroughReshape(const Shape& before, const Shape& after);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_RESHAPED_DIMS_H_

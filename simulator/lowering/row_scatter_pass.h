@@ -6,8 +6,7 @@
 // equals no element's number: nothing is written, as scatter has it.
 // Example: the gradient of picking each token's log-probability, f32[2048,32000] with 2048 updates.
 // Source: seen in Google's compiler for TPU v3.
-#ifndef TOROID_SIMULATOR_LOWERING_ROW_SCATTER_PASS_H_
-#define TOROID_SIMULATOR_LOWERING_ROW_SCATTER_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -22,5 +21,3 @@ class RowScatterPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_ROW_SCATTER_PASS_H_

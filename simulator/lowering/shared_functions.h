@@ -8,8 +8,7 @@
 // stand for that until the second round (simplify_pass.h).
 // Source: the passes that Google's compiler for TPU v3 dumps; functions of 19 and 20 instructions that are called twice, of 18 that
 // are called five times and of 38 that are called once.
-#ifndef TOROID_SIMULATOR_LOWERING_SHARED_FUNCTIONS_H_
-#define TOROID_SIMULATOR_LOWERING_SHARED_FUNCTIONS_H_
+#pragma once
 
 #include <memory>
 
@@ -22,5 +21,3 @@ namespace toroid {
 absl::StatusOr<std::unique_ptr<Module>> InlineCallsApart(const Module& module);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_SHARED_FUNCTIONS_H_

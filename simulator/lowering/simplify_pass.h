@@ -25,8 +25,7 @@
 // What stands behind a barrier so that it is computed a second time (for a backward pass, say) stays apart.
 // Example: a JAX broadcast, reshape f32[8,1] -> broadcast f32[8,1] -> reshape f32[8] -> broadcast f32[8,4], becomes the
 // last broadcast alone.
-#ifndef TOROID_SIMULATOR_LOWERING_SIMPLIFY_PASS_H_
-#define TOROID_SIMULATOR_LOWERING_SIMPLIFY_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -49,5 +48,3 @@ class SimplifyPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_SIMPLIFY_PASS_H_

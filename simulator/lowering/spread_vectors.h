@@ -2,8 +2,7 @@
 //   multiply(convert(compare(broadcast(expert), iota)), broadcast(weight))  =>  expert, weight
 // A cumulative sum makes them in its own group; whatever reads an array of as many elements is written before.
 // Seen in Google's compiler for TPU v3.
-#ifndef TOROID_SIMULATOR_LOWERING_SPREAD_VECTORS_H_
-#define TOROID_SIMULATOR_LOWERING_SPREAD_VECTORS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -21,5 +20,3 @@ std::optional<std::vector<const Instruction*>> VectorsSpreadAlong(const Instruct
 bool KeepsElements(const Instruction& op);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_SPREAD_VECTORS_H_

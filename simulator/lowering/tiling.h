@@ -5,8 +5,7 @@
 // which pack rows in pairs). Vectors lie in tiles of 1024, or of the power of two from 128 on that holds them.
 // Example: f32[2048,64]{1,0} takes 2048 x 128 elements, f32[2048,64]{0,1} 64 x 2048, f32[10] 128.
 // Source: XLA's documentation, "Tiled layout"; sizes as Google's compiler prints them for TPU v3: {1,0:T(8,128)}.
-#ifndef TOROID_SIMULATOR_LOWERING_TILING_H_
-#define TOROID_SIMULATOR_LOWERING_TILING_H_
+#pragma once
 
 #include <cstdint>
 
@@ -64,5 +63,3 @@ bool KeepsTiles(const Shape& from, const Shape& to, const Tiling& tiling);
 bool KeepsRows(const Shape& from, const Shape& to, const Tiling& tiling);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_TILING_H_

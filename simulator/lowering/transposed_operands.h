@@ -1,7 +1,6 @@
 // Products of transposed operands: dot(transpose(x), y) => dot(x, y) with other dimension numbers, if dimensions that are neither
 // batch nor contracted keep their order.
-#ifndef TOROID_SIMULATOR_LOWERING_TRANSPOSED_OPERANDS_H_
-#define TOROID_SIMULATOR_LOWERING_TRANSPOSED_OPERANDS_H_
+#pragma once
 
 #include "hlo/ir/module.h"
 
@@ -11,5 +10,3 @@ namespace toroid {
 Instruction* WithoutTransposedOperand(const Instruction& dot, Computation* computation);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_TRANSPOSED_OPERANDS_H_

@@ -9,8 +9,7 @@
 // sums over rows f32[8,4096] of images f32[8,32,32,4] are sums over three dimensions of these; weights s8[4096,512] that are scaled in
 // blocks of 128 rows, f32[32,128,512] times broadcast(f32[32,512]), are multiplied as they lie with reshape(broadcast(f32[32,512])).
 // No reshape that moves elements is left but of what was spread. Seen in Google's compiler for TPU v3.
-#ifndef TOROID_SIMULATOR_LOWERING_UNDONE_RESHAPES_H_
-#define TOROID_SIMULATOR_LOWERING_UNDONE_RESHAPES_H_
+#pragma once
 
 #include "absl/functional/function_ref.h"
 #include "hlo/ir/module.h"
@@ -27,5 +26,3 @@ Instruction* MadeBeforeReshape(const Instruction& reshape,
                                Computation* computation);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_UNDONE_RESHAPES_H_

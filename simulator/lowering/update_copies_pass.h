@@ -4,8 +4,7 @@
 //   dynamic-update-slice(p, ..), scatter(p, ..), p an argument that is not donated, or another name of one  =>  the same of copy(p)
 //   (p, x, x)  =>  (copy(p), x, copy(x))
 // Example: a step of decoding that returns its cache takes a pass over all of it unless the caller gives it away.
-#ifndef TOROID_SIMULATOR_LOWERING_UPDATE_COPIES_PASS_H_
-#define TOROID_SIMULATOR_LOWERING_UPDATE_COPIES_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -25,5 +24,3 @@ class UpdateCopiesPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_UPDATE_COPIES_PASS_H_

@@ -8,8 +8,7 @@
 // sums, as the weights of one query are of its scores.
 // Example: f32[4096] = f32[4096,4096] x f32[4096]. Products of bf16 are added in f32.
 // Source: XLA's algebraic simplifier (dot strength reduction); seen in Google's compiler for TPU v3.
-#ifndef TOROID_SIMULATOR_LOWERING_VECTOR_PRODUCT_PASS_H_
-#define TOROID_SIMULATOR_LOWERING_VECTOR_PRODUCT_PASS_H_
+#pragma once
 
 #include <memory>
 
@@ -29,5 +28,3 @@ class VectorProductPass : public Pass {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_VECTOR_PRODUCT_PASS_H_

@@ -1,7 +1,6 @@
 // Which values of a computation go to memory, and which are computed anew inside of the groups that read them.
 // fusion_pass.h says by which rules.
-#ifndef TOROID_SIMULATOR_LOWERING_WRITTEN_VALUES_H_
-#define TOROID_SIMULATOR_LOWERING_WRITTEN_VALUES_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -101,5 +100,3 @@ class InsideOfGroups {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_LOWERING_WRITTEN_VALUES_H_

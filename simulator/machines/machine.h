@@ -2,8 +2,7 @@
 //
 // A name is that of a slice built in ("tpu-v3-128"), of a file of the form of MachineFamily ("my.textproto"; its first
 // slice), or of a slice of such a file ("my.textproto:big").
-#ifndef TOROID_SIMULATOR_MACHINES_MACHINE_H_
-#define TOROID_SIMULATOR_MACHINES_MACHINE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -59,5 +58,3 @@ std::vector<std::string> ParameterPaths(const MachineFamily& family);
 absl::StatusOr<double> GetParameter(absl::string_view path, const MachineFamily& family);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_MACHINES_MACHINE_H_

@@ -1,6 +1,5 @@
 // Tables of router efficiencies that are built in.
-#ifndef TOROID_SIMULATOR_MACHINES_ROUTER_TABLES_H_
-#define TOROID_SIMULATOR_MACHINES_ROUTER_TABLES_H_
+#pragma once
 
 #include "simulator/machines/network.pb.h"
 
@@ -12,5 +11,3 @@ namespace toroid {
 const RouterEfficiencyTable& RouterTableOf(const NetworkSpec& network);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_MACHINES_ROUTER_TABLES_H_

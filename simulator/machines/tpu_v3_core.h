@@ -1,6 +1,5 @@
 // The core of TPU v3 as built in.
-#ifndef TOROID_SIMULATOR_MACHINES_TPU_V3_CORE_H_
-#define TOROID_SIMULATOR_MACHINES_TPU_V3_CORE_H_
+#pragma once
 
 #include "simulator/machines/core.pb.h"
 #include "simulator/machines/machine.h"
@@ -11,5 +10,3 @@ namespace toroid {
 const CoreSpec& TpuV3Core(Rates rates = Rates::kCompiler);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_MACHINES_TPU_V3_CORE_H_

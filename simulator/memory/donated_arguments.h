@@ -1,6 +1,5 @@
 // Results that are written where a donated argument lies: what reads the argument comes first.
-#ifndef TOROID_SIMULATOR_MEMORY_DONATED_ARGUMENTS_H_
-#define TOROID_SIMULATOR_MEMORY_DONATED_ARGUMENTS_H_
+#pragma once
 
 #include <vector>
 
@@ -18,5 +17,3 @@ struct ReadBeforeWritten {
 std::vector<ReadBeforeWritten> ReadersOfDonated(const Computation& entry, const Buffers& buffers);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_MEMORY_DONATED_ARGUMENTS_H_

@@ -2,8 +2,7 @@
 //
 // Liveness is that of hlo/analysis/peak_memory: in program order, donated arguments free after their last use,
 // updates in place. Sizes are those of the machine, tiles padded (ArraySize).
-#ifndef TOROID_SIMULATOR_MEMORY_MEMORY_PROFILE_H_
-#define TOROID_SIMULATOR_MEMORY_MEMORY_PROFILE_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -60,5 +59,3 @@ MemoryProfile ProfileMemory(const Module& module, const Schedule& schedule, cons
                             const ArraySize* size = nullptr);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_MEMORY_MEMORY_PROFILE_H_

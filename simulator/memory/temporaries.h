@@ -10,8 +10,7 @@
 // Example: 4 MiB x, then 4 MiB y made from x, then 32 MiB made from y: 40 MiB, for the third does not fit where x was.
 // Source: found on what Google's compiler for TPU v3 (libtpu 0.0.51) states for programs of tests/corpus/tpu_v3: given its
 // groups in its order, this comes to its statement within 2 % for nearly all that need more than 4 MiB.
-#ifndef TOROID_SIMULATOR_MEMORY_TEMPORARIES_H_
-#define TOROID_SIMULATOR_MEMORY_TEMPORARIES_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -44,5 +43,3 @@ std::vector<int> PlacesTaken(const Computation& computation, const Buffers& buff
 MemoryNeeds ComputeMemoryNeeds(const Module& module, const ArraySize* size = nullptr);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_MEMORY_TEMPORARIES_H_

@@ -9,8 +9,7 @@
 // Example (GShard, figure 10): a tensor cut 2 x 4 whose rows exchange data, on 2 x 4 chips of one core: mesh {2, 4} puts
 // each row of 4 devices on 4 neighbouring chips of the axis of 4, not on a square.
 // Source: GShard, arXiv:2006.16668, figure 10.
-#ifndef TOROID_SIMULATOR_NETWORK_DEVICE_ASSIGNMENT_H_
-#define TOROID_SIMULATOR_NETWORK_DEVICE_ASSIGNMENT_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -49,5 +48,3 @@ absl::StatusOr<std::vector<int64_t>> BestAssignment(const Topology& topology, ab
 std::vector<int64_t> MeshOfGroups(int64_t devices, absl::Span<const DeviceGroups> groups);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_NETWORK_DEVICE_ASSIGNMENT_H_

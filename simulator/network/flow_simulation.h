@@ -11,8 +11,7 @@
 // Example: 2 transfers of 100 B over one link of 10 B/s, one going on over a link of 4 B/s: rates 6 and 4; the first ends
 // at 16.7 s; the second, which the second link holds at 4 B/s, at 25 s.
 // Source: Bertsekas, Gallager, Data Networks, 6.5.2 (progressive filling).
-#ifndef TOROID_SIMULATOR_NETWORK_FLOW_SIMULATION_H_
-#define TOROID_SIMULATOR_NETWORK_FLOW_SIMULATION_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -65,5 +64,3 @@ FlowResult SimulateFlows(const FlowProblem& problem);
 std::vector<double> MaxMinRates(const FlowProblem& problem, const std::vector<bool>& active);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_NETWORK_FLOW_SIMULATION_H_

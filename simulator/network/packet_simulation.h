@@ -14,8 +14,7 @@
 // = 1.55 us.
 // The same input gives the same result: nothing depends on addresses, hashes of the library, or threads.
 // Source: Dally, Towles, Principles and Practices of Interconnection Networks, 12 and 13 (virtual cut-through).
-#ifndef TOROID_SIMULATOR_NETWORK_PACKET_SIMULATION_H_
-#define TOROID_SIMULATOR_NETWORK_PACKET_SIMULATION_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -62,5 +61,3 @@ WritesOfCore PermuteWrites(const Topology& topology, const RouterSpec& router,
                            absl::Span<const std::pair<int64_t, int64_t>> pairs, Bytes bytes);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_NETWORK_PACKET_SIMULATION_H_

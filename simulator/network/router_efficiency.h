@@ -6,8 +6,7 @@
 // the ratio of longest to shortest axis, and whether messages wrap, in factors of two. Axes on switches are left out: a switch
 // has room for all that links carry.
 // Example: rows 0.70 at 8 MiB and 0.60 at 32 MiB: 0.65 at 16 MiB, 0.60 at 64 MiB, and at 4 MiB 0.35.
-#ifndef TOROID_SIMULATOR_NETWORK_ROUTER_EFFICIENCY_H_
-#define TOROID_SIMULATOR_NETWORK_ROUTER_EFFICIENCY_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -50,5 +49,3 @@ class RouterEfficiency {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_NETWORK_ROUTER_EFFICIENCY_H_

@@ -5,8 +5,7 @@
 // On an axis that wraps for neighbours only, the wrap link is taken from end to end and by nothing else. A message
 // whose way has a dead link takes a shortest way over live ones instead (among those, links of smaller id first).
 // Example: ring of 4, from 0 to 2: links 0->1, 1->2 with share 0.5, links 0->3, 3->2 with share 0.5.
-#ifndef TOROID_SIMULATOR_NETWORK_ROUTING_H_
-#define TOROID_SIMULATOR_NETWORK_ROUTING_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -59,5 +58,3 @@ class Router {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_NETWORK_ROUTING_H_

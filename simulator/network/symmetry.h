@@ -6,8 +6,7 @@
 // smallest divisor of its size that keeps the pattern. Cores of a chip stay with it, in order. Dead links: no fold.
 // Example: all-to-all of all cores of a torus: one chip and, per axis, one link stand for all; of an open 32 x 32 mesh,
 // 256 chips.
-#ifndef TOROID_SIMULATOR_NETWORK_SYMMETRY_H_
-#define TOROID_SIMULATOR_NETWORK_SYMMETRY_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -39,5 +38,3 @@ inline int64_t ImageOfCore(const Topology& topology, absl::Span<const int32_t> i
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_NETWORK_SYMMETRY_H_

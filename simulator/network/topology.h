@@ -5,8 +5,7 @@
 // towards the smaller, each carrying its rate one way; at the open ends of a mesh they do not exist. On a switched
 // axis they are the way up to the switch and the way down from it.
 // Example: axes 4 (open) x 2 (open), 2 cores per chip: 8 chips, 16 cores, 32 link ids, 2 * (3 * 2 + 1 * 4) links.
-#ifndef TOROID_SIMULATOR_NETWORK_TOPOLOGY_H_
-#define TOROID_SIMULATOR_NETWORK_TOPOLOGY_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -81,5 +80,3 @@ class Topology {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_NETWORK_TOPOLOGY_H_

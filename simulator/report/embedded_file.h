@@ -1,6 +1,5 @@
 // Files that the build puts into a source, and pages made of them.
-#ifndef TOROID_SIMULATOR_REPORT_EMBEDDED_FILE_H_
-#define TOROID_SIMULATOR_REPORT_EMBEDDED_FILE_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -40,5 +39,3 @@ inline std::string ScriptSafe(const std::string& json) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_REPORT_EMBEDDED_FILE_H_

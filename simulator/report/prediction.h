@@ -1,6 +1,5 @@
 // What a simulation says of one execution of a program, as plain data: the source of every report.
-#ifndef TOROID_SIMULATOR_REPORT_PREDICTION_H_
-#define TOROID_SIMULATOR_REPORT_PREDICTION_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -128,5 +127,3 @@ struct Prediction {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_REPORT_PREDICTION_H_

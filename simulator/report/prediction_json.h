@@ -1,6 +1,5 @@
 // A prediction as JSON: what --json writes, and what the page of --report reads.
-#ifndef TOROID_SIMULATOR_REPORT_PREDICTION_JSON_H_
-#define TOROID_SIMULATOR_REPORT_PREDICTION_JSON_H_
+#pragma once
 
 #include <string>
 
@@ -22,5 +21,3 @@ nlohmann::json PageJson(const Prediction& prediction);
 std::string JsonText(const nlohmann::json& json, int indent);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_REPORT_PREDICTION_JSON_H_

@@ -1,6 +1,5 @@
 // The table that hlo-simulate prints: step, breakdown, what costs most, memory.
-#ifndef TOROID_SIMULATOR_REPORT_SUMMARY_H_
-#define TOROID_SIMULATOR_REPORT_SUMMARY_H_
+#pragma once
 
 #include <string>
 
@@ -12,5 +11,3 @@ namespace toroid {
 std::string SummaryText(const Prediction& prediction, int width);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_REPORT_SUMMARY_H_

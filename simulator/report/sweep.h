@@ -1,6 +1,5 @@
 // What-if: predictions over the values of some parameters, as one table and one plot.
-#ifndef TOROID_SIMULATOR_REPORT_SWEEP_H_
-#define TOROID_SIMULATOR_REPORT_SWEEP_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -43,5 +42,3 @@ std::string SweepCsv(const Sweep& sweep);
 std::string SweepPage(const Sweep& sweep);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_REPORT_SWEEP_H_

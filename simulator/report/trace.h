@@ -3,8 +3,7 @@
 // Tracks: the core's compute and communication streams, the busiest link of each pattern of traffic as a counter, and
 // memory. Times are microseconds. Arguments of an event: source line, op_name, bytes, what bounds it, its cause.
 // Source: "Trace Event Format", the Catapult project.
-#ifndef TOROID_SIMULATOR_REPORT_TRACE_H_
-#define TOROID_SIMULATOR_REPORT_TRACE_H_
+#pragma once
 
 #include <string>
 
@@ -15,5 +14,3 @@ namespace toroid {
 std::string TraceText(const Prediction& prediction);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_REPORT_TRACE_H_

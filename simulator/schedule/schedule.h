@@ -9,8 +9,7 @@
 // A loop, branch or call waits for both streams and holds both. An iteration is condition, then body.
 // Example: a = dot (10 us), b = all-reduce(a) (30 us), c = dot (20 us, not of b): 60 us, with overlap 40.
 // Source: no overlap is what GShard figure 8 shows, where dispatch and combine stand on top of the rest (section 5.3).
-#ifndef TOROID_SIMULATOR_SCHEDULE_SCHEDULE_H_
-#define TOROID_SIMULATOR_SCHEDULE_SCHEDULE_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -63,5 +62,3 @@ absl::StatusOr<Schedule> ComputeSchedule(const Module& module, const OpTimes& ti
                                          const ScheduleOptions& options);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_SCHEDULE_SCHEDULE_H_

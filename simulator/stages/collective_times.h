@@ -1,6 +1,5 @@
 // Times of a program's collectives on a slice, each worked out once.
-#ifndef TOROID_SIMULATOR_STAGES_COLLECTIVE_TIMES_H_
-#define TOROID_SIMULATOR_STAGES_COLLECTIVE_TIMES_H_
+#pragma once
 
 #include <cstdint>
 
@@ -39,5 +38,3 @@ class CollectiveTimes {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_STAGES_COLLECTIVE_TIMES_H_

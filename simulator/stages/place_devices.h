@@ -1,6 +1,5 @@
 // Which core runs which device of a program: --device_assignment.
-#ifndef TOROID_SIMULATOR_STAGES_PLACE_DEVICES_H_
-#define TOROID_SIMULATOR_STAGES_PLACE_DEVICES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -23,5 +22,3 @@ absl::StatusOr<std::vector<int64_t>> PlaceDevices(const std::string& method, con
                                                   const Machine& machine);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_STAGES_PLACE_DEVICES_H_

@@ -1,6 +1,5 @@
 // For how many devices a program is.
-#ifndef TOROID_SIMULATOR_STAGES_PROGRAM_DEVICES_H_
-#define TOROID_SIMULATOR_STAGES_PROGRAM_DEVICES_H_
+#pragma once
 
 #include <cstdint>
 
@@ -15,5 +14,3 @@ inline int64_t DevicesOf(const DeviceCounts& counts) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_STAGES_PROGRAM_DEVICES_H_

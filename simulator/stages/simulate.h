@@ -3,8 +3,7 @@
 //   ASSIGN_OR_RETURN(options.machine, LoadMachine("tpu-v3-128"));
 //   ASSIGN_OR_RETURN(Simulation simulation, Simulate(*partitioned.module, options));
 //   std::puts(SummaryText(simulation.prediction, 100).c_str());
-#ifndef TOROID_SIMULATOR_STAGES_SIMULATE_H_
-#define TOROID_SIMULATOR_STAGES_SIMULATE_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -38,5 +37,3 @@ struct Simulation {
 absl::StatusOr<Simulation> Simulate(const Module& module, const SimulationOptions& options);
 
 }  // namespace toroid
-
-#endif  // TOROID_SIMULATOR_STAGES_SIMULATE_H_

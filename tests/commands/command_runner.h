@@ -1,6 +1,5 @@
 // Runs a built command as a user does: through the shell, from the runfiles folder.
-#ifndef TOROID_TESTS_COMMANDS_COMMAND_RUNNER_H_
-#define TOROID_TESTS_COMMANDS_COMMAND_RUNNER_H_
+#pragma once
 
 #include <string>
 
@@ -28,5 +27,3 @@ std::string TempPath(const std::string& name);
 std::string TempFile(const std::string& name, const std::string& content);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_COMMANDS_COMMAND_RUNNER_H_

@@ -2,8 +2,7 @@
 //
 // A target starts from inputs of tests/corpus, changes them, and demands more of the code than not to crash:
 // an input that was read must be written and read again as the same.
-#ifndef TOROID_TESTS_FUZZ_FUZZ_TARGETS_H_
-#define TOROID_TESTS_FUZZ_FUZZ_TARGETS_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -37,5 +36,3 @@ struct NamedFuzzTarget {
 absl::Span<const NamedFuzzTarget> FuzzTargets();
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_FUZZ_FUZZ_TARGETS_H_

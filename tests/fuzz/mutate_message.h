@@ -1,7 +1,6 @@
 // Mutations of protocol buffers along their structure: the result is a well-formed message that means
 // something else.
-#ifndef TOROID_TESTS_FUZZ_MUTATE_MESSAGE_H_
-#define TOROID_TESTS_FUZZ_MUTATE_MESSAGE_H_
+#pragma once
 
 #include "google/protobuf/message.h"
 #include "tests/fuzz/random_source.h"
@@ -15,5 +14,3 @@ void MutateMessage(const google::protobuf::Message& other, RandomSource* random,
                    google::protobuf::Message* message);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_FUZZ_MUTATE_MESSAGE_H_

@@ -1,6 +1,5 @@
 // Mutations of text that is made of words, numbers, strings and punctuation: HLO text, JSON, protobuf text.
-#ifndef TOROID_TESTS_FUZZ_MUTATE_TEXT_H_
-#define TOROID_TESTS_FUZZ_MUTATE_TEXT_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -23,5 +22,3 @@ void MutateBytes(absl::string_view other, RandomSource* random, std::string* byt
 const std::vector<std::string>& HloTextWords();
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_FUZZ_MUTATE_TEXT_H_

@@ -1,6 +1,5 @@
 // Random choices of the fuzzers: fast, and equal on all machines for a seed.
-#ifndef TOROID_TESTS_FUZZ_RANDOM_SOURCE_H_
-#define TOROID_TESTS_FUZZ_RANDOM_SOURCE_H_
+#pragma once
 
 #include <cstdint>
 
@@ -34,5 +33,3 @@ class RandomSource {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_FUZZ_RANDOM_SOURCE_H_

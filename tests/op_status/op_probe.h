@@ -3,8 +3,7 @@
 // Every opcode has a sample program with a known result (tests/runtime/kernels/op_programs.cc) and, in the
 // tables of violated constraints, an instruction that the verifier refuses. The probes use these, so nothing
 // is listed by hand.
-#ifndef TOROID_TESTS_OP_STATUS_OP_PROBE_H_
-#define TOROID_TESTS_OP_STATUS_OP_PROBE_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -42,5 +41,3 @@ const std::map<std::string, std::string>& WhyWhole();
 std::string StatusPage(const std::vector<OpStatus>& statuses);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_OP_STATUS_OP_PROBE_H_

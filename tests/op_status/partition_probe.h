@@ -1,6 +1,5 @@
 // Cuts each array operand of a sample program in two, along each dimension in turn.
-#ifndef TOROID_TESTS_OP_STATUS_PARTITION_PROBE_H_
-#define TOROID_TESTS_OP_STATUS_PARTITION_PROBE_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -21,5 +20,3 @@ struct PartitionProbe {
 PartitionProbe ProbePartitioning(const Module& sample);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_OP_STATUS_PARTITION_PROBE_H_

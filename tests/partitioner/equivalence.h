@@ -2,8 +2,7 @@
 //
 // Programs are HLO text in which $n stands for the number of devices:
 //   x = f32[8,5] parameter(0), sharding={devices=[$n,1]<=[$n]}
-#ifndef TOROID_TESTS_PARTITIONER_EQUIVALENCE_H_
-#define TOROID_TESTS_PARTITIONER_EQUIVALENCE_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -41,5 +40,3 @@ int64_t SentBytes(const Module& partitioned);
 int64_t SentBytes(const std::string& text, int64_t n);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_PARTITIONER_EQUIVALENCE_H_

@@ -1,6 +1,5 @@
 // Runs a random program unpartitioned and partitioned.
-#ifndef TOROID_TESTS_RANDOM_CHECK_PROGRAM_H_
-#define TOROID_TESTS_RANDOM_CHECK_PROGRAM_H_
+#pragma once
 
 #include <string>
 
@@ -12,5 +11,3 @@ namespace toroid {
 std::string CheckRandomProgram(const RandomProgram& program);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_RANDOM_CHECK_PROGRAM_H_

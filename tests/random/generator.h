@@ -1,7 +1,6 @@
 // Writes one random program: the frame that the kinds share. A kind adds parameters and lines, and one
 // result.
-#ifndef TOROID_TESTS_RANDOM_GENERATOR_H_
-#define TOROID_TESTS_RANDOM_GENERATOR_H_
+#pragma once
 
 #include <algorithm>
 #include <initializer_list>
@@ -224,5 +223,3 @@ class Generator {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_RANDOM_GENERATOR_H_

@@ -7,8 +7,7 @@
 // BUILD: srcs += "generator.h", "elementwise_kinds.cc", "movement_kinds.cc", "contraction_kinds.cc"
 // BUILD: srcs += "reduction_kinds.cc", "indexing_kinds.cc", "control_flow_kinds.cc"
 // BUILD: srcs += "tuple_kinds.cc", "composite_kinds.cc", "manual_kinds.cc"
-#ifndef TOROID_TESTS_RANDOM_RANDOM_PROGRAM_H_
-#define TOROID_TESTS_RANDOM_RANDOM_PROGRAM_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -37,5 +36,3 @@ const std::vector<std::string>& RandomProgramKinds();
 RandomProgram MakeRandomProgram(uint64_t seed, absl::string_view kind = "");
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_RANDOM_RANDOM_PROGRAM_H_

@@ -1,8 +1,7 @@
 // Runs HLO text in tests: values go in and come out as text.
 //
 //   EXPECT_EQ(Evaluate("x = s32[3] constant({1, 2, 3}) ROOT y = s32[3] negate(x)"), "{-1, -2, -3}");
-#ifndef TOROID_TESTS_RUNTIME_EVALUATE_H_
-#define TOROID_TESTS_RUNTIME_EVALUATE_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -51,5 +50,3 @@ std::vector<std::string> EvaluateOnDevices(absl::string_view body, absl::string_
 std::string ReducerText(absl::string_view name, absl::string_view type, absl::string_view op);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_RUNTIME_EVALUATE_H_

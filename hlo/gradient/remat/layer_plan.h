@@ -1,6 +1,5 @@
 // The layer of each value of a computation, and the values that are kept because of it.
-#ifndef TOROID_HLO_GRADIENT_REMAT_LAYER_PLAN_H_
-#define TOROID_HLO_GRADIENT_REMAT_LAYER_PLAN_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -25,5 +24,3 @@ void KeepWhatLayersHandOn(const Computation& computation, const LayerPlan& layer
 const Instruction* LeastArrayOf(const Instruction& value);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_REMAT_LAYER_PLAN_H_

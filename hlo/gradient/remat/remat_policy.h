@@ -10,8 +10,7 @@
 // limit.
 // Source: Chen et al., Training deep nets with sublinear memory cost, arXiv:1604.06174 (layers);
 // jax.checkpoint_policies.
-#ifndef TOROID_HLO_GRADIENT_REMAT_REMAT_POLICY_H_
-#define TOROID_HLO_GRADIENT_REMAT_REMAT_POLICY_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -48,5 +47,3 @@ absl::Status KeepScopeInputs(const Computation& computation, absl::string_view p
                              GradientOptions* options);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_REMAT_REMAT_POLICY_H_

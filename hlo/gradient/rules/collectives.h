@@ -12,8 +12,7 @@
 // The copies of a replicated value thus share one cotangent, as in jax.shard_map.
 // Example: w enters a region, replicated over 4 devices: its cotangent is the sum of the cotangents of its 4
 // copies.
-#ifndef TOROID_HLO_GRADIENT_RULES_COLLECTIVES_H_
-#define TOROID_HLO_GRADIENT_RULES_COLLECTIVES_H_
+#pragma once
 
 #include "hlo/gradient/sweep/pullback.h"
 
@@ -32,5 +31,3 @@ absl::Status IntoRegionGradient(Pullback& p);
 absl::Status OutOfRegionGradient(Pullback& p);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_RULES_COLLECTIVES_H_

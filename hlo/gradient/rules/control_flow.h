@@ -8,8 +8,7 @@
 // Leaves of the state that the body hands on unchanged are not recorded, and their cotangents add up. The
 // recording loop replaces the original one in the differentiated computation. A fusion is treated as a call,
 // an elementwise map as its computation on whole arrays, a scan as a loop over slices.
-#ifndef TOROID_HLO_GRADIENT_RULES_CONTROL_FLOW_H_
-#define TOROID_HLO_GRADIENT_RULES_CONTROL_FLOW_H_
+#pragma once
 
 #include "hlo/gradient/sweep/pullback.h"
 
@@ -22,5 +21,3 @@ absl::Status MapGradient(Pullback& p);
 absl::Status ScanGradient(Pullback& p);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_RULES_CONTROL_FLOW_H_

@@ -9,8 +9,7 @@
 // with N the dilated input, K the dilated kernel, T the dilated result,
 //   input:   low' = K - low - 1, high' = N + K - 1 - T - low'
 //   kernel:  low' = low, high' = T - N + K - low - 1
-#ifndef TOROID_HLO_GRADIENT_RULES_CONVOLUTION_H_
-#define TOROID_HLO_GRADIENT_RULES_CONVOLUTION_H_
+#pragma once
 
 #include "hlo/gradient/sweep/pullback.h"
 
@@ -19,5 +18,3 @@ namespace toroid {
 absl::Status ConvolutionGradient(Pullback& p);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_RULES_CONVOLUTION_H_

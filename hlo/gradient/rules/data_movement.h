@@ -1,6 +1,5 @@
 // Gradients of ops that move elements: these ops are linear, and their transposes move elements back.
-#ifndef TOROID_HLO_GRADIENT_RULES_DATA_MOVEMENT_H_
-#define TOROID_HLO_GRADIENT_RULES_DATA_MOVEMENT_H_
+#pragma once
 
 #include "hlo/gradient/sweep/pullback.h"
 
@@ -18,5 +17,3 @@ absl::Status TupleGradient(Pullback& p);
 absl::Status GetTupleElementGradient(Pullback& p);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_RULES_DATA_MOVEMENT_H_

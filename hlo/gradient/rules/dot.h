@@ -8,8 +8,7 @@
 // groups, rhs's cotangent contracts it: [m,k] x [g,k,n] -> [m,n] gives [m,n] x [g,k,n] -> [m,k] and [m,k] x
 // [m,n] -> [g,k,n].
 // scaled-dot: the dot of the scaled operands.
-#ifndef TOROID_HLO_GRADIENT_RULES_DOT_H_
-#define TOROID_HLO_GRADIENT_RULES_DOT_H_
+#pragma once
 
 #include "hlo/gradient/sweep/pullback.h"
 
@@ -20,5 +19,3 @@ absl::Status RaggedDotGradient(Pullback& p);
 absl::Status ScaledDotGradient(Pullback& p);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_RULES_DOT_H_

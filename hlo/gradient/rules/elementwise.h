@@ -1,7 +1,6 @@
 // Gradients of elementwise ops. The derivative of a complex op is the holomorphic one; the rules of abs,
 // real, imag and complex follow from Re(sum of cotangent * change) (pullback.h).
-#ifndef TOROID_HLO_GRADIENT_RULES_ELEMENTWISE_H_
-#define TOROID_HLO_GRADIENT_RULES_ELEMENTWISE_H_
+#pragma once
 
 #include "hlo/gradient/sweep/pullback.h"
 
@@ -14,5 +13,3 @@ absl::Status ClampGradient(Pullback& p);
 absl::Status ConvertGradient(Pullback& p);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_RULES_ELEMENTWISE_H_

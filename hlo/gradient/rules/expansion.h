@@ -3,8 +3,7 @@
 // The op is expanded in a computation of its own, and its gradient is that of a call of this computation. The
 // backward pass therefore recomputes the expansion.
 // Example: scaled-dot(l, r, s, t) as dot(l * spread(s), r * spread(t)).
-#ifndef TOROID_HLO_GRADIENT_RULES_EXPANSION_H_
-#define TOROID_HLO_GRADIENT_RULES_EXPANSION_H_
+#pragma once
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
@@ -24,5 +23,3 @@ absl::Status GradientByExpansion(Pullback& p, Expand expand);
 absl::Status CalleeGradient(Pullback& p, const Computation& callee);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_RULES_EXPANSION_H_

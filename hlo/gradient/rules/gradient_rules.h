@@ -1,7 +1,6 @@
 // The table of gradient rules: <Family>Gradient for each family of hlo/opcode.inc, in the family's file.
 // Families without a gradient are listed in gradient_rules.cc.
-#ifndef TOROID_HLO_GRADIENT_RULES_GRADIENT_RULES_H_
-#define TOROID_HLO_GRADIENT_RULES_GRADIENT_RULES_H_
+#pragma once
 
 #include "hlo/gradient/sweep/reverse_sweep.h"
 
@@ -13,5 +12,3 @@ namespace toroid {
 absl::Status ApplyGradientRule(const Instruction& op, ReverseSweep* sweep);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_RULES_GRADIENT_RULES_H_

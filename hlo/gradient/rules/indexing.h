@@ -2,8 +2,7 @@
 //
 // The transpose of a read adds at the same indices; the transpose of a write reads there. Reads clamp their
 // indices, and writes skip windows that do not fit. Each transpose therefore clamps, or masks, explicitly.
-#ifndef TOROID_HLO_GRADIENT_RULES_INDEXING_H_
-#define TOROID_HLO_GRADIENT_RULES_INDEXING_H_
+#pragma once
 
 #include "hlo/gradient/sweep/pullback.h"
 
@@ -15,5 +14,3 @@ absl::Status GatherGradient(Pullback& p);
 absl::Status ScatterGradient(Pullback& p);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_RULES_INDEXING_H_

@@ -3,8 +3,7 @@
 // Sources: for the Cholesky decomposition, Murray, Differentiation of the Cholesky decomposition (2016),
 // equation 9: with L L^T = A, S = L^-T phi(L^T L') L^-1, phi the lower triangle with half of the diagonal.
 // For the solution X of op(A) X = B: B' = op(A)^-T X', and A' is the triangle of -B' X^T.
-#ifndef TOROID_HLO_GRADIENT_RULES_LINEAR_ALGEBRA_H_
-#define TOROID_HLO_GRADIENT_RULES_LINEAR_ALGEBRA_H_
+#pragma once
 
 #include "hlo/gradient/sweep/pullback.h"
 
@@ -15,5 +14,3 @@ absl::Status CholeskyGradient(Pullback& p);
 absl::Status TriangularSolveGradient(Pullback& p);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_RULES_LINEAR_ALGEBRA_H_

@@ -1,6 +1,5 @@
 // Gradients of batch normalization.
-#ifndef TOROID_HLO_GRADIENT_RULES_NORMALIZATION_H_
-#define TOROID_HLO_GRADIENT_RULES_NORMALIZATION_H_
+#pragma once
 
 #include "hlo/gradient/sweep/pullback.h"
 
@@ -11,5 +10,3 @@ absl::Status BatchNormInferenceGradient(Pullback& p);
 absl::Status BatchNormGradGradient(Pullback& p);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_RULES_NORMALIZATION_H_

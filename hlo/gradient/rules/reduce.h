@@ -6,8 +6,7 @@
 // For each of several arrays, a reducer may select one of its two elements by any comparison (argmax: a value
 // and its index), add them, or take the larger or smaller one. The reduction is then repeated with the
 // elements' places as a further array, and the cotangent goes to the selected place.
-#ifndef TOROID_HLO_GRADIENT_RULES_REDUCE_H_
-#define TOROID_HLO_GRADIENT_RULES_REDUCE_H_
+#pragma once
 
 #include "hlo/gradient/sweep/pullback.h"
 
@@ -16,5 +15,3 @@ namespace toroid {
 absl::Status ReduceGradient(Pullback& p);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_RULES_REDUCE_H_

@@ -1,6 +1,5 @@
 // Recognizes reducers.
-#ifndef TOROID_HLO_GRADIENT_RULES_REDUCERS_H_
-#define TOROID_HLO_GRADIENT_RULES_REDUCERS_H_
+#pragma once
 
 #include <optional>
 
@@ -12,5 +11,3 @@ namespace toroid {
 std::optional<Opcode> OneOpReducer(const Computation& computation);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_RULES_REDUCERS_H_

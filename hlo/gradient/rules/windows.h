@@ -9,8 +9,7 @@
 //   P_2m[i] = P_m[i] op P_m[i + m],   P_(m + n)[i] = P_m[i] op P_n[i + m],   one dimension after the other.
 // select-and-scatter adds source elements at the places that windows select: the source's cotangent is read
 // at those places.
-#ifndef TOROID_HLO_GRADIENT_RULES_WINDOWS_H_
-#define TOROID_HLO_GRADIENT_RULES_WINDOWS_H_
+#pragma once
 
 #include "hlo/gradient/sweep/pullback.h"
 
@@ -20,5 +19,3 @@ absl::Status ReduceWindowGradient(Pullback& p);
 absl::Status SelectAndScatterGradient(Pullback& p);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_RULES_WINDOWS_H_

@@ -2,8 +2,7 @@
 //
 // A backward pass computes cotangents of active values only. Activity is known for each leaf: a leaf of a
 // loop's state is active if some trip makes it depend on an active one.
-#ifndef TOROID_HLO_GRADIENT_SWEEP_ACTIVITY_H_
-#define TOROID_HLO_GRADIENT_SWEEP_ACTIVITY_H_
+#pragma once
 
 #include <vector>
 
@@ -33,5 +32,3 @@ ActiveLeaves ActivityInLoop(const Instruction& loop, ActiveLeaves at_first,
 bool AnyActive(const ActiveLeaves& leaves);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_SWEEP_ACTIVITY_H_

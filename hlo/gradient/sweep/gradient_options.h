@@ -1,6 +1,5 @@
 // Options of differentiation.
-#ifndef TOROID_HLO_GRADIENT_SWEEP_GRADIENT_OPTIONS_H_
-#define TOROID_HLO_GRADIENT_SWEEP_GRADIENT_OPTIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -48,5 +47,3 @@ struct GradientOptions {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_SWEEP_GRADIENT_OPTIONS_H_

@@ -1,6 +1,5 @@
 // Which values of the forward pass are kept until the backward pass needs them.
-#ifndef TOROID_HLO_GRADIENT_SWEEP_KEPT_VALUES_H_
-#define TOROID_HLO_GRADIENT_SWEEP_KEPT_VALUES_H_
+#pragma once
 
 #include "hlo/gradient/sweep/gradient_options.h"
 #include "hlo/ir/instruction.h"
@@ -20,5 +19,3 @@ bool CannotBeRepeated(const Instruction& value);
 bool IsKept(const GradientOptions& options, const Instruction& value);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_SWEEP_KEPT_VALUES_H_

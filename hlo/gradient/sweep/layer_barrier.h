@@ -7,8 +7,7 @@
 // would be saved. The backward pass continues with c', since compilers would drop unused elements of the
 // barrier.
 // Source: jax.checkpoint, which does the same.
-#ifndef TOROID_HLO_GRADIENT_SWEEP_LAYER_BARRIER_H_
-#define TOROID_HLO_GRADIENT_SWEEP_LAYER_BARRIER_H_
+#pragma once
 
 #include <utility>
 #include <vector>
@@ -41,5 +40,3 @@ class LayerBarrier {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_SWEEP_LAYER_BARRIER_H_

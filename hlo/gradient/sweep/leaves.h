@@ -1,6 +1,5 @@
 // Leaves: the arrays within tuples, numbered in pre-order. Leaf 2 of ((f32[], s32[]), f32[4]) is the f32[4].
-#ifndef TOROID_HLO_GRADIENT_SWEEP_LEAVES_H_
-#define TOROID_HLO_GRADIENT_SWEEP_LEAVES_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -19,5 +18,3 @@ int64_t LeafOffset(const Shape& tuple, int64_t index);
 bool IsDifferentiable(PrimitiveType type);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_SWEEP_LEAVES_H_

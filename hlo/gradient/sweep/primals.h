@@ -3,8 +3,7 @@
 // A value that takes work is recomputed once, however many layers need it. A value that takes no work is
 // recomputed once in each layer, so that it need not be held. The backward pass of a loop, branch or call is
 // a computation of its own, which gets values of the forward pass as parameters.
-#ifndef TOROID_HLO_GRADIENT_SWEEP_PRIMALS_H_
-#define TOROID_HLO_GRADIENT_SWEEP_PRIMALS_H_
+#pragma once
 
 #include <functional>
 #include <utility>
@@ -47,5 +46,3 @@ class Primals {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_SWEEP_PRIMALS_H_

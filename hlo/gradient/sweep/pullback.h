@@ -4,8 +4,7 @@
 // changes f by Re(sum of cotangent * dv), without a conjugate, as in JAX. A rule is the transpose of the op's
 // derivative:
 //   y = a * b:   a's cotangent is y's times b, b's is y's times a.
-#ifndef TOROID_HLO_GRADIENT_SWEEP_PULLBACK_H_
-#define TOROID_HLO_GRADIENT_SWEEP_PULLBACK_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
@@ -54,5 +53,3 @@ class Pullback {
 using GradientRule = absl::Status (*)(Pullback& p);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_SWEEP_PULLBACK_H_

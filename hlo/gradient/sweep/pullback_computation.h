@@ -1,6 +1,5 @@
 // The backward pass of a computation, as a computation of its own; for loops, branches and calls.
-#ifndef TOROID_HLO_GRADIENT_SWEEP_PULLBACK_COMPUTATION_H_
-#define TOROID_HLO_GRADIENT_SWEEP_PULLBACK_COMPUTATION_H_
+#pragma once
 
 #include <functional>
 #include <utility>
@@ -42,5 +41,3 @@ absl::StatusOr<PullbackComputation> MakePullback(const Computation& forward,
 Value LeafOf(InstructionBuilder& b, Value value, int leaf);
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_SWEEP_PULLBACK_COMPUTATION_H_

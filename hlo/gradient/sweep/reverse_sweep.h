@@ -8,8 +8,7 @@
 // Instructions are visited from last to first, layer by layer if there are layers. The cotangent of a value
 // is complete when the value is visited. Source: Griewank and Walther, Evaluating Derivatives, 2nd edition,
 // section 3.2 (adjoint mode).
-#ifndef TOROID_HLO_GRADIENT_SWEEP_REVERSE_SWEEP_H_
-#define TOROID_HLO_GRADIENT_SWEEP_REVERSE_SWEEP_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -93,5 +92,3 @@ class ReverseSweep {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_HLO_GRADIENT_SWEEP_REVERSE_SWEEP_H_

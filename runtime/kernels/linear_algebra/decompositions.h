@@ -14,8 +14,7 @@
 //
 // Computed in double precision, rounded once. Element types: floats and complex numbers.
 // Errors: kInvalidArgument for operands and results of other shapes.
-#ifndef TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_DECOMPOSITIONS_H_
-#define TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_DECOMPOSITIONS_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
@@ -29,5 +28,3 @@ absl::Status HouseholderProductCall(OpCall& call);
 absl::Status LuCall(OpCall& call);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_DECOMPOSITIONS_H_

@@ -19,8 +19,7 @@
 // Computed in double precision, rounded once. Results that are not unique (signs and phases of vectors, the
 // order of eigenvalues of geev and gees) are Eigen's and may differ from LAPACK's. A call may leave `info`
 // out. Errors: kInvalidArgument for operands, results or options of other kinds.
-#ifndef TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_LAPACK_H_
-#define TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_LAPACK_H_
+#pragma once
 
 #include <optional>
 
@@ -34,5 +33,3 @@ namespace toroid {
 Kernel FindLapackKernel(absl::string_view target);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_LAPACK_H_

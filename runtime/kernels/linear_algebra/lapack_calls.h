@@ -1,8 +1,7 @@
 // The kernels behind lapack.h, and helpers that they share.
 //
 // BUILD: srcs += "lapack_eigenvalues.cc", "lapack_factors.cc", "lapack_reductions.cc", "lapack_svd.cc"
-#ifndef TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_LAPACK_CALLS_H_
-#define TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_LAPACK_CALLS_H_
+#pragma once
 
 #include <cmath>
 #include <complex>
@@ -79,5 +78,3 @@ inline void WriteInfo(MatrixBatches& batches, int number, int64_t index, int32_t
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_LAPACK_CALLS_H_

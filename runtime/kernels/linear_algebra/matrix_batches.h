@@ -1,7 +1,6 @@
 // Reads and writes the matrices of linear algebra calls: the last two dimensions of arrays, for each index of
 // the others and each device, converted to double precision and back.
-#ifndef TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_MATRIX_BATCHES_H_
-#define TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_MATRIX_BATCHES_H_
+#pragma once
 
 #include <cstdint>
 #include <type_traits>
@@ -169,5 +168,3 @@ inline absl::StatusOr<MatrixBatches> SquareMatricesOf(OpCall& call) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_MATRIX_BATCHES_H_

@@ -1,6 +1,5 @@
 // Eigenvalues of self-adjoint matrices: one instance of the solver for all calls.
-#ifndef TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_SELF_ADJOINT_H_
-#define TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_SELF_ADJOINT_H_
+#pragma once
 
 #include "hlo/ir/native_types.h"
 #include "runtime/kernels/linear_algebra/matrix_batches.h"
@@ -14,5 +13,3 @@ bool SolveSelfAdjoint(const DenseMatrix<double>& a, DenseMatrix<double>* v, Dens
 bool SolveSelfAdjoint(const DenseMatrix<complex128>& a, DenseMatrix<complex128>* v, DenseVector<double>* w);
 
 }  // namespace toroid
-
-#endif  // TOROID_RUNTIME_KERNELS_LINEAR_ALGEBRA_SELF_ADJOINT_H_

@@ -1,6 +1,5 @@
 // Catalogues of gettext for tests.
-#ifndef TOROID_TESTS_EXAMPLES_DATA_CATALOG_FILES_H_
-#define TOROID_TESTS_EXAMPLES_DATA_CATALOG_FILES_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -19,5 +18,3 @@ void WriteTestFile(const std::string& path, const std::string& bytes);
 std::string TestFolder(const std::string& name);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_EXAMPLES_DATA_CATALOG_FILES_H_

@@ -1,7 +1,6 @@
 // A plain beam search: every hypothesis is a list of words, and at each step the whole model is run anew on
 // each list, without kept keys or values, masks of hypotheses or a mesh.
-#ifndef TOROID_TESTS_EXAMPLES_DECODING_PLAIN_BEAM_SEARCH_H_
-#define TOROID_TESTS_EXAMPLES_DECODING_PLAIN_BEAM_SEARCH_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -48,5 +47,3 @@ class PlainBeamSearch {
 };
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_EXAMPLES_DECODING_PLAIN_BEAM_SEARCH_H_

@@ -1,6 +1,5 @@
 // The smallest program that can be trained: a linear model by gradient descent with momentum.
-#ifndef TOROID_TESTS_EXAMPLES_TRAINING_LINEAR_PROGRAM_H_
-#define TOROID_TESTS_EXAMPLES_TRAINING_LINEAR_PROGRAM_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -20,5 +19,3 @@ absl::StatusOr<TrainingProgram> LinearProgram(int64_t devices, double learning_r
 std::vector<Literal> LinearInputs(int64_t step);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_EXAMPLES_TRAINING_LINEAR_PROGRAM_H_

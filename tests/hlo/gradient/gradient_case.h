@@ -1,8 +1,7 @@
 // BUILD: srcs += "elementwise_kinds.cc", "movement_kinds.cc", "contraction_kinds.cc", "composite_kinds.cc", "structure_kinds.cc"
 // Programs of a few ops in f64 with random sizes, attributes and values, whose gradients are compared with
 // finite differences.
-#ifndef TOROID_TESTS_HLO_GRADIENT_GRADIENT_CASE_H_
-#define TOROID_TESTS_HLO_GRADIENT_GRADIENT_CASE_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -70,5 +69,3 @@ std::vector<GradientKind> CompositeKinds();
 std::vector<GradientKind> StructureKinds();
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_HLO_GRADIENT_GRADIENT_CASE_H_

@@ -1,6 +1,5 @@
 // A residual network of two-matrix layers, for tests of rematerialization.
-#ifndef TOROID_TESTS_HLO_GRADIENT_LAYERED_MLP_H_
-#define TOROID_TESTS_HLO_GRADIENT_LAYERED_MLP_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -39,5 +38,3 @@ std::vector<Literal> SmallArguments(const Module& module, float scale);
 bool IsComputedAgain(const Instruction& op);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_HLO_GRADIENT_LAYERED_MLP_H_

@@ -1,6 +1,5 @@
 // Instructions of HLO text over a fixed environment, for tests of its spellings.
-#ifndef TOROID_TESTS_HLO_IO_TEXT_SPELLINGS_H_
-#define TOROID_TESTS_HLO_IO_TEXT_SPELLINGS_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -58,5 +57,3 @@ void ExpectSpellings(const Spellings& spellings) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_HLO_IO_TEXT_SPELLINGS_H_

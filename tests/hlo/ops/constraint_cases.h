@@ -9,8 +9,7 @@
 // of the opcode table, in lower case), and `//   C3 ...` below it a constraint of theirs. constraints_test.cc
 // compares tables and headers.
 // BUILD: srcs += "any_opcode_cases.cc", "collectives_cases.cc", "control_flow_cases.cc", "convolution_cases.cc", "data_movement_cases.cc", "dot_cases.cc", "elementwise_cases.cc", "indexing_cases.cc", "linear_algebra_cases.cc", "random_cases.cc", "reduce_cases.cc", "sort_cases.cc", "structure_cases.cc", "transfer_cases.cc"
-#ifndef TOROID_TESTS_HLO_OPS_CONSTRAINT_CASES_H_
-#define TOROID_TESTS_HLO_OPS_CONSTRAINT_CASES_H_
+#pragma once
 
 #include <map>
 #include <memory>
@@ -85,5 +84,3 @@ std::vector<ViolatingCase> TransferCases();
 std::vector<ViolatingCase> Joined(const std::vector<std::vector<ViolatingCase>>& parts);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_HLO_OPS_CONSTRAINT_CASES_H_

@@ -1,7 +1,6 @@
 // Computations and values for tests of single instructions: an HLO module without its header, up to the place
 // of the instruction.
-#ifndef TOROID_TESTS_HLO_OPS_ENVIRONMENT_H_
-#define TOROID_TESTS_HLO_OPS_ENVIRONMENT_H_
+#pragma once
 
 namespace toroid {
 
@@ -43,5 +42,3 @@ ENTRY main {
 )";
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_HLO_OPS_ENVIRONMENT_H_

@@ -1,6 +1,5 @@
 // Shared by tests of passes over the program of several devices: checks that a pass keeps the results.
-#ifndef TOROID_TESTS_HLO_PASSES_SAME_AFTER_PASS_H_
-#define TOROID_TESTS_HLO_PASSES_SAME_AFTER_PASS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -20,5 +19,3 @@ std::string SameAfterPass(Pass* pass, absl::string_view body, absl::string_view 
 int CountOf(absl::string_view text, absl::string_view part);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_HLO_PASSES_SAME_AFTER_PASS_H_

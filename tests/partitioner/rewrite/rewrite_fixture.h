@@ -1,6 +1,5 @@
 // A prepared program and the state of rewriting it, for tests that take the place of the rewriter.
-#ifndef TOROID_TESTS_PARTITIONER_REWRITE_REWRITE_FIXTURE_H_
-#define TOROID_TESTS_PARTITIONER_REWRITE_REWRITE_FIXTURE_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -77,5 +76,3 @@ inline Sharding PartialOverAll(const RewriteFixture& fixture, int rank) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_PARTITIONER_REWRITE_REWRITE_FIXTURE_H_

@@ -4,8 +4,7 @@
 // operands reduced first or passed on, from every set of versions of the live values that the ops before can
 // leave; of equal sets the cheapest stay. An operand comes from the version whose reshard plan sends least,
 // as in rewriting.
-#ifndef TOROID_TESTS_PARTITIONER_SEARCH_BEST_ASSIGNMENT_H_
-#define TOROID_TESTS_PARTITIONER_SEARCH_BEST_ASSIGNMENT_H_
+#pragma once
 
 #include <optional>
 #include <vector>
@@ -26,5 +25,3 @@ std::optional<double> FewestBytes(const PreparedProgram& program, const AxisUnit
                                   const WholeRun& bound, size_t max_states);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_PARTITIONER_SEARCH_BEST_ASSIGNMENT_H_

@@ -1,6 +1,5 @@
 // What a strategy proposes for the first plan of a program, without writing a module.
-#ifndef TOROID_TESTS_PARTITIONER_SEARCH_PROPOSALS_H_
-#define TOROID_TESTS_PARTITIONER_SEARCH_PROPOSALS_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -31,5 +30,3 @@ inline constexpr char kThreeUsers[] = R"(ENTRY main {
 })";
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_PARTITIONER_SEARCH_PROPOSALS_H_

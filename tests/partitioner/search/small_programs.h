@@ -1,7 +1,6 @@
 // Random programs of a few products, sums and movements of matrices, and how far their partitioned forms are
 // from optimal.
-#ifndef TOROID_TESTS_PARTITIONER_SEARCH_SMALL_PROGRAMS_H_
-#define TOROID_TESTS_PARTITIONER_SEARCH_SMALL_PROGRAMS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -33,5 +32,3 @@ void ExpectRunsEqual(const SmallProgram& program);
 Optimality OptimalityOf(const SmallProgram& program, size_t max_states);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_PARTITIONER_SEARCH_SMALL_PROGRAMS_H_

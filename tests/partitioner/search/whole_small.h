@@ -4,8 +4,7 @@
 // with those tensors whole that have at most 64 KiB, that the caller does not see and that the module does not annotate.
 // Example on 4 devices: c = tanh(w), f32[64] of a whole w, is added to rows that are cut, and returned whole. Computed in parts,
 // it is gathered; computed whole, each device cuts its own part and nothing is sent.
-#ifndef TOROID_TESTS_PARTITIONER_SEARCH_WHOLE_SMALL_H_
-#define TOROID_TESTS_PARTITIONER_SEARCH_WHOLE_SMALL_H_
+#pragma once
 
 #include <vector>
 
@@ -16,5 +15,3 @@ namespace toroid {
 std::vector<PricedPlan> KeepSmallWhole(const SearchProblem& problem, const PricedPlan& from);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_PARTITIONER_SEARCH_WHOLE_SMALL_H_

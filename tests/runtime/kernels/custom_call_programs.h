@@ -1,6 +1,5 @@
 // One small program per built-in custom-call target, with its result.
-#ifndef TOROID_TESTS_RUNTIME_KERNELS_CUSTOM_CALL_PROGRAMS_H_
-#define TOROID_TESTS_RUNTIME_KERNELS_CUSTOM_CALL_PROGRAMS_H_
+#pragma once
 
 #include <vector>
 
@@ -12,5 +11,3 @@ namespace toroid {
 const std::vector<OpProgram>& CustomCallPrograms();
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_RUNTIME_KERNELS_CUSTOM_CALL_PROGRAMS_H_

@@ -1,6 +1,5 @@
 // Index arithmetic of row-major arrays, for tests that follow a definition element by element.
-#ifndef TOROID_TESTS_RUNTIME_KERNELS_INDEX_LOOPS_H_
-#define TOROID_TESTS_RUNTIME_KERNELS_INDEX_LOOPS_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -52,5 +51,3 @@ inline Literal Numbered(const Index& dims, int first) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_RUNTIME_KERNELS_INDEX_LOOPS_H_

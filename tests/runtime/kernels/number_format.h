@@ -3,8 +3,7 @@
 //
 // Nothing here uses the types' own conversions. Floats of up to 16 bits are tables of all their codes;
 // rounding searches the table. Integers are __int128, wrapped by hand.
-#ifndef TOROID_TESTS_RUNTIME_KERNELS_NUMBER_FORMAT_H_
-#define TOROID_TESTS_RUNTIME_KERNELS_NUMBER_FORMAT_H_
+#pragma once
 
 #include <complex>
 #include <cstdint>
@@ -61,5 +60,3 @@ Literal RandomSmall(PrimitiveType type, absl::Span<const int64_t> dims, std::mt1
 bool IsNear(PrimitiveType type, uint64_t bits, double expected, int steps = 0, double relative = 0);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_RUNTIME_KERNELS_NUMBER_FORMAT_H_

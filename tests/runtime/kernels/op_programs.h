@@ -1,6 +1,5 @@
 // One small program per opcode, with its result by the documented semantics.
-#ifndef TOROID_TESTS_RUNTIME_KERNELS_OP_PROGRAMS_H_
-#define TOROID_TESTS_RUNTIME_KERNELS_OP_PROGRAMS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -18,5 +17,3 @@ struct OpProgram {
 const std::vector<OpProgram>& OpPrograms();
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_RUNTIME_KERNELS_OP_PROGRAMS_H_

@@ -1,6 +1,5 @@
 // Compares the same program in one process and over ranks.
-#ifndef TOROID_TESTS_RUNTIME_RANKS_COMPARE_WITH_RANKS_H_
-#define TOROID_TESTS_RUNTIME_RANKS_COMPARE_WITH_RANKS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -32,5 +31,3 @@ RanksReport CompareMoeLayer(Transport& transport, int64_t devices);
 RanksReport CompareRandomPrograms(Transport& transport, uint64_t from, uint64_t count);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_RUNTIME_RANKS_COMPARE_WITH_RANKS_H_

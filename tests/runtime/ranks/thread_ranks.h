@@ -1,6 +1,5 @@
 // Ranks that are threads of this process, to test runs over several ranks, also under ThreadSanitizer.
-#ifndef TOROID_TESTS_RUNTIME_RANKS_THREAD_RANKS_H_
-#define TOROID_TESTS_RUNTIME_RANKS_THREAD_RANKS_H_
+#pragma once
 
 #include <condition_variable>
 #include <cstdint>
@@ -68,5 +67,3 @@ absl::StatusOr<std::vector<Literal>> RunOnThreadRanks(const Module& module,
                                                       const RunOptions& options, int size);
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_RUNTIME_RANKS_THREAD_RANKS_H_

@@ -1,6 +1,5 @@
 // Programs lowered for tests: run before and after, and the groups that they fall into.
-#ifndef TOROID_TESTS_SIMULATOR_LOWERING_LOWERED_PROGRAMS_H_
-#define TOROID_TESTS_SIMULATOR_LOWERING_LOWERED_PROGRAMS_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -90,5 +89,3 @@ inline void ExpectSameValues(absl::string_view entry) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_SIMULATOR_LOWERING_LOWERED_PROGRAMS_H_

@@ -1,6 +1,5 @@
 // Slices and networks for tests.
-#ifndef TOROID_TESTS_SIMULATOR_NETWORK_SLICES_H_
-#define TOROID_TESTS_SIMULATOR_NETWORK_SLICES_H_
+#pragma once
 
 #include <cstdint>
 #include <initializer_list>
@@ -44,5 +43,3 @@ inline std::vector<int64_t> Iota(int64_t n) {
 }
 
 }  // namespace toroid
-
-#endif  // TOROID_TESTS_SIMULATOR_NETWORK_SLICES_H_
