@@ -1,8 +1,11 @@
-#include "partitioner/ops/bitcast_convert.h"
-
+// `bitcast-convert`: (i j) -> (i j), (i j) -> (i j w) or (i j w) -> (i j); the extra minor dimension w is
+// never cut. The local program is the op itself.
 #include <algorithm>
 
+#include "partitioner/ops/op_family.h"
+
 namespace toroid {
+namespace {
 
 ShardingRule BitcastConvertShardingRule(const Instruction& instruction) {
   ShardingRule rule;
@@ -18,5 +21,9 @@ ShardingRule BitcastConvertShardingRule(const Instruction& instruction) {
   rule.results.push_back(result);
   return rule;
 }
+
+}  // namespace
+
+const OpFamily families::kBitcastConvert = {BitcastConvertShardingRule};
 
 }  // namespace toroid

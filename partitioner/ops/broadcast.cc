@@ -1,6 +1,8 @@
-#include "partitioner/ops/broadcast.h"
+// `broadcast`: (a b) -> (x a y b z). The local program is the op itself.
+#include "partitioner/ops/op_family.h"
 
 namespace toroid {
+namespace {
 
 ShardingRule BroadcastShardingRule(const Instruction& instruction) {
   ShardingRule rule;
@@ -13,5 +15,9 @@ ShardingRule BroadcastShardingRule(const Instruction& instruction) {
   rule.AddMoved(0b1);
   return rule;
 }
+
+}  // namespace
+
+const OpFamily families::kBroadcast = {BroadcastShardingRule};
 
 }  // namespace toroid

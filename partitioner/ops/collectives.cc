@@ -1,8 +1,9 @@
-#include "partitioner/ops/collectives.h"
+// Collectives that the program's author wrote: pointwise, except that the dimensions that they gather,
+// scatter or exchange are never cut. The local program is the op itself.
+#include "partitioner/ops/op_family.h"
 
 namespace toroid {
 namespace {
-
 // The dimensions of each operand share factors with those of its result; dimensions in `private_dims` have
 // none.
 ShardingRule PointwiseBut(const Instruction& instruction, absl::Span<const int64_t> private_dims) {
@@ -31,8 +32,6 @@ bool ResultPerOperand(const Instruction& instruction) {
   }
   return true;
 }
-
-}  // namespace
 
 ShardingRule AllReduceShardingRule(const Instruction& instruction) { return PointwiseBut(instruction, {}); }
 
@@ -66,5 +65,14 @@ ShardingRule CollectiveBroadcastShardingRule(const Instruction& instruction) {
   const bool plain = instruction.num_operands() == 1 || ResultPerOperand(instruction);
   return plain ? PointwiseBut(instruction, {}) : OpaqueRule(instruction);
 }
+
+}  // namespace
+
+const OpFamily families::kAllReduce = {AllReduceShardingRule};
+const OpFamily families::kAllGather = {AllGatherShardingRule};
+const OpFamily families::kReduceScatter = {ReduceScatterShardingRule};
+const OpFamily families::kAllToAll = {AllToAllShardingRule};
+const OpFamily families::kCollectivePermute = {CollectivePermuteShardingRule};
+const OpFamily families::kCollectiveBroadcast = {CollectiveBroadcastShardingRule};
 
 }  // namespace toroid

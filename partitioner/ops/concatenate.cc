@@ -1,9 +1,12 @@
-#include "partitioner/ops/concatenate.h"
-
+// `concatenate`: operand k, of n rows, becomes rows [begin, begin + n) of the result. Tile i of t rows
+// fetches rows [i t - begin, i t - begin + t) of each operand and selects by position. If operands are slices
+// of one array, tiles fetch rows of that array (read_through.h).
+#include "partitioner/ops/op_family.h"
 #include "partitioner/ops/read_through.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
+namespace {
 
 ShardingRule ConcatenateShardingRule(const Instruction& instruction) {
   ShardingRule rule = PointwiseRule(instruction.shape().dims(), instruction.num_operands());
@@ -55,5 +58,10 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConcatenate(OpContext& contex
   }
   return std::vector<Instruction*>{result};
 }
+
+}  // namespace
+
+const OpFamily families::kConcatenate = {ConcatenateShardingRule, PartitionConcatenate, ReadsOfConcatenate,
+                                         ConcatenateSource};
 
 }  // namespace toroid

@@ -1,16 +1,32 @@
-#include "partitioner/ops/convolution.h"
-
+// `convolution`: the batch passes through, input features are contracted as in a dot. A group count splits a
+// dimension into (group, rest); if groups are cut, each device computes some of the groups. In each spatial
+// dimension the image shares its factor with either the output or the window: the one with the larger product
+// of rows and reach along the image. The other one is never cut.
+//
+// - Output cut: a tile fetches the image rows that its windows read (window_base.h), and the op runs without
+//   padding.
+// - Window cut (in the gradient by the kernel, whose window is as large as an image): the op contracts over
+//   the window as over features. A tile has t of the window's rows, fetches the image rows that they meet in
+//   all outputs, and computes a partial sum.
+//
+// Example: image f32[32], window f32[32] padded by 1, output f32[3], over 4. The window is cut: tile i meets
+//          image rows [8 i - 1, 8 i + 9), one from either neighbour, and the output is partial.
+// Example: image f32[224], window f32[16], strides of 16, output f32[14], over 2. Outputs reach over 13 * 16
+//          rows, the window over 15. The output is cut, and a tile of 7 outputs reads its own 112 image rows.
+//
+// A short last tile of the window is filled up with zeros, which are multiplied with image rows. 0 x infinity
+// is NaN, so if the image is visibly non-finite (finite.h), the window is cut evenly or not at all.
 #include <algorithm>
 
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/finite.h"
+#include "partitioner/ops/op_family.h"
 #include "partitioner/ops/reverse.h"
 #include "partitioner/ops/window_base.h"
 
 namespace toroid {
 namespace {
-
 // The factor of spatial dimension 0; factors of the other spatial dimensions follow in order.
 int SpatialFactor(const ConvolutionView& numbers) {
   return 3 + (numbers.batch_groups() > 1 ? 1 : 0) + (numbers.feature_groups() > 1 ? 1 : 0);
@@ -45,8 +61,6 @@ struct SpatialSizes {
   }
   int64_t window_step, output_step;  // Image rows from one window row, or one output, to the next.
 };
-
-}  // namespace
 
 ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
   const ConvolutionView numbers(instruction);
@@ -125,8 +139,6 @@ std::vector<OperandWindows> ReadsOfConvolution(const Instruction& op, int factor
            RowsRead(window, sizes.output, sizes.image), sizes.image}};
 }
 
-namespace {
-
 // The op's attributes with the number of groups on each device; null if groups are not cut.
 xla::HloInstructionProto* LocalGroups(const OpContext& context, const ConvolutionView& numbers) {
   const bool of_batch = numbers.batch_groups() > 1;
@@ -137,8 +149,6 @@ xla::HloInstructionProto* LocalGroups(const OpContext& context, const Convolutio
   of_batch ? attrs->set_batch_group_count(local) : attrs->set_feature_group_count(local);
   return attrs;
 }
-
-}  // namespace
 
 absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& context) {
   SpmdBuilder& b = *context.b;
@@ -176,5 +186,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& contex
   }
   return context.CloneLocal(attrs);
 }
+
+}  // namespace
+
+const OpFamily families::kConvolution = {ConvolutionShardingRule, PartitionConvolution, ReadsOfConvolution};
 
 }  // namespace toroid

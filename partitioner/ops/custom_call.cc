@@ -1,5 +1,13 @@
-#include "partitioner/ops/custom_call.h"
-
+// Custom calls. Calls of a known target have the rule of the op that they compute, calls that state a Shardy
+// rule have that rule (stated_rule.h), and calls with the attribute num_batch_dims="n" are cut along their n
+// leading dimensions only. All others run on replicated arrays. LAPACK's triangular solves are also cut along
+// their right-hand sides, which are independent.
+//
+// Example: y = f32[8,4,4]{1,2,0} custom-call(x), operand_layout_constraints={f32[8,4,4]{1,2,0}}, num_batch_dims="1"
+// over 2 devices, cut along dimension 0:
+//   a = f32[4,4,4]{1,2,0} copy(x)
+//   b = f32[4,4,4]{1,2,0} custom-call(a), operand_layout_constraints={f32[4,4,4]{1,2,0}}
+//   y = f32[4,4,4]{2,1,0} copy(b)
 #include <optional>
 #include <string>
 
@@ -7,12 +15,11 @@
 #include "absl/strings/numbers.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "partitioner/ops/emit_custom_call.h"
+#include "partitioner/ops/op_family.h"
 #include "partitioner/ops/stated_rule.h"
-#include "partitioner/ops/top_k.h"
 
 namespace toroid {
 namespace {
-
 // The number of leading batch dimensions that the call's num_batch_dims attribute states, if all its arrays
 // have these dimensions.
 std::optional<int> BatchDims(const Instruction& instruction) {
@@ -86,8 +93,6 @@ int FreeDimension(const Instruction& solve) {
   return absl::StrContains(config, "82") ? rank - 2 : -1;
 }
 
-}  // namespace
-
 ShardingRule CustomCallShardingRule(const Instruction& instruction) {
   if (IsElementwiseCall(instruction))
     return PointwiseRule(instruction.shape().dims(), instruction.num_operands());
@@ -110,13 +115,13 @@ ShardingRule CustomCallShardingRule(const Instruction& instruction) {
     return rule;
   }
   if (batch.has_value()) return BatchedCallRule(instruction, *batch);
-  if (IsTopK(instruction)) return TopKShardingRule(instruction);
+  if (IsTopK(instruction)) return families::kTopK.rule(instruction);
   return OpaqueRule(instruction);
 }
 
 absl::StatusOr<std::vector<Instruction*>> PartitionCustomCall(OpContext& context) {
   if (IsTopK(*context.op) && !BatchDims(*context.op).has_value() && !StatedShardingRule(*context.op)) {
-    return PartitionTopK(context);
+    return families::kTopK.program(context);
   }
   std::vector<Shape> shapes;
   for (size_t i = 0; i < context.results.size(); ++i)
@@ -124,5 +129,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionCustomCall(OpContext& context
   const Shape local = context.op->shape().IsTuple() ? Shape::Tuple(shapes) : shapes[0];
   return EmitCustomCall(*context.b, *context.op, context.operands, local, context.copy_computation);
 }
+
+}  // namespace
+
+const OpFamily families::kCustomCall = {CustomCallShardingRule, PartitionCustomCall};
 
 }  // namespace toroid

@@ -1,9 +1,13 @@
-#include "partitioner/ops/dot.h"
-
+// `dot`: (b m k), (b k n) -> (b m n), k reduced; several dimensions may play each role.
+//
+// Example: f32[8,16] dot f32[16,4]: (m k), (k n) -> (m n), linear in either operand. The local program is the op
+// itself, with the padding of a cut k replaced by zeros in both operands.
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/finite.h"
+#include "partitioner/ops/op_family.h"
 
 namespace toroid {
+namespace {
 
 ShardingRule DotShardingRule(const Instruction& instruction) {
   const Shape& lhs_shape = instruction.operand(0)->shape();
@@ -43,5 +47,9 @@ ShardingRule DotShardingRule(const Instruction& instruction) {
   }
   return rule;
 }
+
+}  // namespace
+
+const OpFamily families::kDot = {DotShardingRule};
 
 }  // namespace toroid

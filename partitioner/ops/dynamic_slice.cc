@@ -1,11 +1,16 @@
-#include "partitioner/ops/dynamic_slice.h"
-
+// `dynamic-slice`: dimensions that the slice spans pass through. A sliced dimension is indexed in the operand
+// and never cut in the result.
+//
+// On a cut sliced dimension every device contributes the rows of [start, start + k) that it holds and zeros
+// for the others; the result is partial. One row at a constant start is sliced from the shard that has it.
 #include <optional>
 
 #include "hlo/analysis/constant_integer.h"
+#include "partitioner/ops/op_family.h"
 #include "partitioner/ops/start_indices.h"
 
 namespace toroid {
+namespace {
 
 ShardingRule DynamicSliceShardingRule(const Instruction& instruction) {
   const Shape& from = instruction.operand(0)->shape();
@@ -29,8 +34,6 @@ ShardingRule DynamicSliceShardingRule(const Instruction& instruction) {
   rule.AddMoved(0b1);
   return rule;
 }
-
-namespace {
 
 // The result as a static slice of the shard, if all starts are constants and each cut sliced dimension is
 // sliced to one row; null otherwise.
@@ -59,8 +62,6 @@ Instruction* SliceOfShard(OpContext& context, const Shape& local) {
   return b.Select(b.Broadcast(mask, local.dims()), rows,
                   b.Broadcast(b.Zero(local.element_type()), local.dims()));
 }
-
-}  // namespace
 
 absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& context) {
   SpmdBuilder& b = *context.b;
@@ -109,5 +110,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicSlice(OpContext& conte
   rows[0] = b.Select(mask, rows[0], b.Broadcast(b.Zero(local.element_type()), local.dims()));
   return rows;
 }
+
+}  // namespace
+
+const OpFamily families::kDynamicSlice = {DynamicSliceShardingRule, PartitionDynamicSlice};
 
 }  // namespace toroid

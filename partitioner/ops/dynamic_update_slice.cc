@@ -1,22 +1,23 @@
-#include "partitioner/ops/dynamic_update_slice.h"
-
+// `dynamic-update-slice`: dimensions that the update fills pass through; on others every device writes the
+// rows of the update that fall into its shard. If an update of several rows has a constant start, the update
+// may be cut too: tile i of t rows fetches rows [i t - start, i t - start + t) of it by a halo exchange.
+// Example: x[16:, 16:] = u for x f32[256,256] and u f32[240,240] over [4,4]: two permutes, of f32[12,60] and
+//          f32[64,12], instead of gathering u.
 #include <optional>
 
 #include "hlo/analysis/constant_integer.h"
+#include "partitioner/ops/op_family.h"
 #include "partitioner/ops/start_indices.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
 namespace {
-
 // The start along dimension d, if it is a constant and the update has several rows but not all rows of the
 // dimension.
 std::optional<int64_t> ConstantPlace(const Instruction& op, int d) {
   const int64_t rows = op.operand(1)->shape().dim(d);
   return rows < 2 || rows == op.shape().dim(d) ? std::nullopt : ConstantStart(op, d);
 }
-
-}  // namespace
 
 ShardingRule DynamicUpdateSliceShardingRule(const Instruction& instruction) {
   const Shape& shape = instruction.shape();
@@ -88,5 +89,10 @@ absl::StatusOr<std::vector<Instruction*>> PartitionDynamicUpdateSlice(OpContext&
   }
   return std::vector<Instruction*>{b.Select(mask, update, x)};
 }
+
+}  // namespace
+
+const OpFamily families::kDynamicUpdateSlice = {DynamicUpdateSliceShardingRule, PartitionDynamicUpdateSlice,
+                                                ReadsOfDynamicUpdateSlice};
 
 }  // namespace toroid

@@ -1,10 +1,13 @@
-#include "partitioner/ops/elementwise.h"
-
+// Elementwise ops: (i j ...), (i j ...) -> (i j ...); scalar operands of select and clamp have no factors.
+//
+// The local program is the op itself. Linear ops: negate, real and imag; add, subtract and complex in both
+// operands together; multiply in either operand; divide in the dividend; select in both values together;
+// convert if it preserves sums.
 #include "partitioner/ops/finite.h"
+#include "partitioner/ops/op_family.h"
 
 namespace toroid {
 namespace {
-
 ShardingRule Elementwise(const Instruction& instruction) {
   ShardingRule rule = PointwiseRule(instruction.shape().dims(), instruction.num_operands());
   for (int i = 0; i < instruction.num_operands(); ++i) {
@@ -21,8 +24,6 @@ bool ConversionKeepsSums(PrimitiveType from, PrimitiveType to) {
   if (IsInt(from) && IsInt(to)) return BitWidth(to) <= BitWidth(from);
   return from == to;
 }
-
-}  // namespace
 
 ShardingRule UnaryShardingRule(const Instruction& instruction) {
   ShardingRule rule = Elementwise(instruction);
@@ -82,5 +83,15 @@ ShardingRule ConvertShardingRule(const Instruction& instruction) {
 }
 
 ShardingRule MapShardingRule(const Instruction& instruction) { return Elementwise(instruction); }
+
+}  // namespace
+
+const OpFamily families::kUnary = {UnaryShardingRule};
+const OpFamily families::kBinary = {BinaryShardingRule};
+const OpFamily families::kCompare = {CompareShardingRule};
+const OpFamily families::kSelect = {SelectShardingRule};
+const OpFamily families::kClamp = {ClampShardingRule};
+const OpFamily families::kConvert = {ConvertShardingRule};
+const OpFamily families::kMap = {MapShardingRule};
 
 }  // namespace toroid

@@ -1,11 +1,18 @@
-#include "partitioner/ops/gather.h"
-
+// `gather`: operand dimensions that windows span share factors with offset dimensions of the result. Batch
+// dimensions of the indices share factors with the other dimensions of the result, and with the operand too
+// if they are batching dimensions or if an index component counts rows along them (CountAgain in
+// start_indices.h). An operand dimension from which single elements are picked is indexed.
+//
+// On a cut indexed dimension every device contributes the elements that it holds and zeros for the others;
+// the result is partial.
 #include "absl/algorithm/container.h"
 #include "hlo/analysis/index_position.h"
 #include "hlo/ir/attribute_views.h"
+#include "partitioner/ops/op_family.h"
 #include "partitioner/ops/start_indices.h"
 
 namespace toroid {
+namespace {
 
 ShardingRule GatherShardingRule(const Instruction& instruction) {
   const GatherView numbers(instruction);
@@ -81,5 +88,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionGather(OpContext& context) {
   result[0] = b.Select(wide_mask, result[0], b.Broadcast(b.Zero(result[0]->shape().element_type()), out));
   return result;
 }
+
+}  // namespace
+
+const OpFamily families::kGather = {GatherShardingRule, PartitionGather};
 
 }  // namespace toroid

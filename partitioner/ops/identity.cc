@@ -1,6 +1,9 @@
-#include "partitioner/ops/identity.h"
+// Ops that return an operand as it is: copy, opt-barrier, domain; add-dependency, whose second operand is a
+// token.
+#include "partitioner/ops/op_family.h"
 
 namespace toroid {
+namespace {
 
 ShardingRule IdentityShardingRule(const Instruction& instruction) {
   if (!instruction.shape().IsArray()) return OpaqueRule(instruction);
@@ -13,5 +16,10 @@ ShardingRule AddDependencyShardingRule(const Instruction& instruction) {
   rule.operands.emplace_back(TensorFactors(instruction.operand(1)->shape().rank()));
   return rule;
 }
+
+}  // namespace
+
+const OpFamily families::kIdentity = {IdentityShardingRule};
+const OpFamily families::kAddDependency = {AddDependencyShardingRule};
 
 }  // namespace toroid

@@ -1,6 +1,10 @@
-#include "partitioner/ops/iota.h"
+// `iota`: the local iota plus the offset of the shard along the iota's dimension.
+//
+// Example: iota s32[8] over 2: partition 1 computes [0, 1, 2, 3] + 4.
+#include "partitioner/ops/op_family.h"
 
 namespace toroid {
+namespace {
 
 ShardingRule IotaShardingRule(const Instruction& instruction) {
   return PointwiseRule(instruction.shape().dims(), 0);
@@ -19,5 +23,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionIota(OpContext& context) {
   iota = b.Add(iota, b.Broadcast(b.Offset(axes, local.dim(d), type), local.dims()));
   return std::vector<Instruction*>{b.Convert(iota, local.element_type())};
 }
+
+}  // namespace
+
+const OpFamily families::kIota = {IotaShardingRule, PartitionIota};
 
 }  // namespace toroid

@@ -1,147 +1,24 @@
 #include "partitioner/ops/op_families.h"
 
-#include <algorithm>
-
-#include "hlo/base/math.h"
-#include "partitioner/ops/bitcast_convert.h"
-#include "partitioner/ops/broadcast.h"
-#include "partitioner/ops/cholesky.h"
-#include "partitioner/ops/collectives.h"
-#include "partitioner/ops/concatenate.h"
-#include "partitioner/ops/constant.h"
-#include "partitioner/ops/convolution.h"
-#include "partitioner/ops/custom_call.h"
-#include "partitioner/ops/dot.h"
-#include "partitioner/ops/dynamic_slice.h"
-#include "partitioner/ops/dynamic_update_slice.h"
-#include "partitioner/ops/elementwise.h"
-#include "partitioner/ops/fft.h"
-#include "partitioner/ops/gather.h"
-#include "partitioner/ops/identity.h"
-#include "partitioner/ops/iota.h"
-#include "partitioner/ops/pad.h"
-#include "partitioner/ops/ragged_dot.h"
-#include "partitioner/ops/read_through.h"
-#include "partitioner/ops/reduce.h"
-#include "partitioner/ops/reduce_window.h"
-#include "partitioner/ops/reshape.h"
-#include "partitioner/ops/reverse.h"
-#include "partitioner/ops/rng_bit_generator.h"
-#include "partitioner/ops/scaled_dot.h"
-#include "partitioner/ops/scatter.h"
-#include "partitioner/ops/select_and_scatter.h"
-#include "partitioner/ops/slice.h"
-#include "partitioner/ops/sort.h"
-#include "partitioner/ops/top_k.h"
-#include "partitioner/ops/transpose.h"
-#include "partitioner/ops/triangular_solve.h"
-
 namespace toroid {
-namespace {
-
-// One row per family: rule, local program, reads of tiles, sources. A family of hlo/opcode.inc
-// without a row is a compile error that names the family.
 namespace families {
 
-// Families whose local program is the op itself on local shapes.
-constexpr OpFamily kUnary = {UnaryShardingRule};
-constexpr OpFamily kBinary = {BinaryShardingRule};
-constexpr OpFamily kCompare = {CompareShardingRule};
-constexpr OpFamily kSelect = {SelectShardingRule};
-constexpr OpFamily kClamp = {ClampShardingRule};
-constexpr OpFamily kConvert = {ConvertShardingRule};
-constexpr OpFamily kMap = {MapShardingRule};
-constexpr OpFamily kIdentity = {IdentityShardingRule};
-constexpr OpFamily kAddDependency = {AddDependencyShardingRule};
-constexpr OpFamily kConstant = {ConstantShardingRule};
-constexpr OpFamily kBroadcast = {BroadcastShardingRule};
-constexpr OpFamily kTranspose = {TransposeShardingRule};
-constexpr OpFamily kBitcastConvert = {BitcastConvertShardingRule};
-constexpr OpFamily kDot = {DotShardingRule};
-constexpr OpFamily kAllReduce = {AllReduceShardingRule};
-constexpr OpFamily kAllGather = {AllGatherShardingRule};
-constexpr OpFamily kReduceScatter = {ReduceScatterShardingRule};
-constexpr OpFamily kAllToAll = {AllToAllShardingRule};
-constexpr OpFamily kCollectivePermute = {CollectivePermuteShardingRule};
-constexpr OpFamily kCollectiveBroadcast = {CollectiveBroadcastShardingRule};
-
-// Families with a local program of their own that fetches no rows.
-constexpr OpFamily kIota = {IotaShardingRule, PartitionIota};
-constexpr OpFamily kDynamicSlice = {DynamicSliceShardingRule, PartitionDynamicSlice};
-constexpr OpFamily kGather = {GatherShardingRule, PartitionGather};
-constexpr OpFamily kScatter = {ScatterShardingRule, PartitionScatter};
-constexpr OpFamily kReduce = {ReduceShardingRule, PartitionReduce};
-constexpr OpFamily kRaggedDot = {RaggedDotShardingRule, PartitionRaggedDot};
-constexpr OpFamily kScaledDot = {ScaledDotShardingRule, PartitionScaledDot};
-constexpr OpFamily kRngBitGenerator = {RngBitGeneratorShardingRule, PartitionRngBitGenerator};
-
-// Families whose local program combines the results of all tiles.
-constexpr OpFamily kSort = {SortShardingRule, PartitionSort};
-constexpr OpFamily kTopK = {TopKShardingRule, PartitionTopK};
-constexpr OpFamily kCustomCall = {CustomCallShardingRule, PartitionCustomCall};
-
-// Families whose local program exchanges whole tiles.
-constexpr OpFamily kFft = {FftShardingRule, PartitionFft};
-constexpr OpFamily kCholesky = {CholeskyShardingRule, PartitionCholesky};
-constexpr OpFamily kTriangularSolve = {TriangularSolveShardingRule, PartitionTriangularSolve};
-
-// Families whose local program fetches rows of other tiles.
-constexpr OpFamily kReshape = {ReshapeShardingRule, PartitionReshape, ReadsOfReshape};
-constexpr OpFamily kSlice = {SliceShardingRule, PartitionSlice, ReadsOfSlice};
-constexpr OpFamily kPad = {PadShardingRule, PartitionPad, ReadsOfPad, PadSource};
-constexpr OpFamily kConcatenate = {ConcatenateShardingRule, PartitionConcatenate, ReadsOfConcatenate,
-                                   ConcatenateSource};
-constexpr OpFamily kDynamicUpdateSlice = {DynamicUpdateSliceShardingRule, PartitionDynamicUpdateSlice,
-                                          ReadsOfDynamicUpdateSlice};
-constexpr OpFamily kConvolution = {ConvolutionShardingRule, PartitionConvolution, ReadsOfConvolution};
-constexpr OpFamily kReverse = {ReverseShardingRule, PartitionReverse, ReadsOfReverse};
-constexpr OpFamily kReduceWindow = {ReduceWindowShardingRule, PartitionReduceWindow, ReadsOfReduceWindow};
-constexpr OpFamily kSelectAndScatter = {SelectAndScatterShardingRule, PartitionSelectAndScatter,
-                                        ReadsOfSelectAndScatter};
-
-// Families whose ops run on replicated arrays, or that the partitioner handles as data flow.
-constexpr OpFamily kBitcast = {OpaqueRule};
-constexpr OpFamily kTuple = {OpaqueRule};
-constexpr OpFamily kGetTupleElement = {OpaqueRule};
-constexpr OpFamily kParameter = {OpaqueRule};
-constexpr OpFamily kScan = {OpaqueRule};
-constexpr OpFamily kBatchNormTraining = {OpaqueRule};
-constexpr OpFamily kBatchNormInference = {OpaqueRule};
-constexpr OpFamily kBatchNormGrad = {OpaqueRule};
-constexpr OpFamily kRng = {OpaqueRule};
-constexpr OpFamily kRngGetAndUpdateState = {OpaqueRule};
-constexpr OpFamily kCall = {OpaqueRule};
-constexpr OpFamily kFusion = {OpaqueRule};
-constexpr OpFamily kWhile = {OpaqueRule};
-constexpr OpFamily kConditional = {OpaqueRule};
-constexpr OpFamily kAfterAll = {OpaqueRule};
-constexpr OpFamily kDeviceId = {OpaqueRule};
-constexpr OpFamily kRaggedAllToAll = {OpaqueRule};
-constexpr OpFamily kInfeed = {OpaqueRule};
-constexpr OpFamily kOutfeed = {OpaqueRule};
-constexpr OpFamily kSend = {OpaqueRule};
-constexpr OpFamily kSendDone = {OpaqueRule};
-constexpr OpFamily kRecv = {OpaqueRule};
-constexpr OpFamily kRecvDone = {OpaqueRule};
-constexpr OpFamily kCopyStart = {OpaqueRule};
-constexpr OpFamily kCopyDone = {OpaqueRule};
-constexpr OpFamily kAllReduceStart = {OpaqueRule};
-constexpr OpFamily kAllReduceDone = {OpaqueRule};
-constexpr OpFamily kAllGatherStart = {OpaqueRule};
-constexpr OpFamily kAllGatherDone = {OpaqueRule};
-constexpr OpFamily kCollectivePermuteStart = {OpaqueRule};
-constexpr OpFamily kCollectivePermuteDone = {OpaqueRule};
-constexpr OpFamily kAsyncStart = {OpaqueRule};
-constexpr OpFamily kAsyncUpdate = {OpaqueRule};
-constexpr OpFamily kAsyncDone = {OpaqueRule};
-constexpr OpFamily kGetDimensionSize = {OpaqueRule};
-constexpr OpFamily kSetDimensionSize = {OpaqueRule};
-constexpr OpFamily kDynamicReshape = {OpaqueRule};
-constexpr OpFamily kUnknown = {OpaqueRule};
+// Families whose ops run on replicated arrays, or that the partitioner handles as data flow. Each other family is defined in the
+// file of its functions; one that is not defined is an error of the linker that names it.
+constexpr OpFamily kOpaque = {OpaqueRule};
+const OpFamily kBitcast = kOpaque, kTuple = kOpaque, kGetTupleElement = kOpaque, kParameter = kOpaque,
+               kScan = kOpaque, kBatchNormTraining = kOpaque, kBatchNormInference = kOpaque,
+               kBatchNormGrad = kOpaque, kRng = kOpaque, kRngGetAndUpdateState = kOpaque, kCall = kOpaque,
+               kFusion = kOpaque, kWhile = kOpaque, kConditional = kOpaque, kAfterAll = kOpaque,
+               kDeviceId = kOpaque, kRaggedAllToAll = kOpaque, kInfeed = kOpaque, kOutfeed = kOpaque,
+               kSend = kOpaque, kSendDone = kOpaque, kRecv = kOpaque, kRecvDone = kOpaque,
+               kCopyStart = kOpaque, kCopyDone = kOpaque, kAllReduceStart = kOpaque, kAllReduceDone = kOpaque,
+               kAllGatherStart = kOpaque, kAllGatherDone = kOpaque, kCollectivePermuteStart = kOpaque,
+               kCollectivePermuteDone = kOpaque, kAsyncStart = kOpaque, kAsyncUpdate = kOpaque,
+               kAsyncDone = kOpaque, kGetDimensionSize = kOpaque, kSetDimensionSize = kOpaque,
+               kDynamicReshape = kOpaque, kUnknown = kOpaque;
 
 }  // namespace families
-
-}  // namespace
 
 const OpFamily& FamilyOf(Opcode opcode) {
   switch (opcode) {

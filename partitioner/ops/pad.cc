@@ -1,13 +1,20 @@
-#include "partitioner/ops/pad.h"
-
+// `pad` on tiled dimensions, by halo exchange.
+//
+// Global:  y[r] = x[(r - low) / (interior + 1)] where that is a row of x, `value` elsewhere.
+// Shard:   tile i of t rows reads x from row ceil((i t - low) / (interior + 1)) on: the rows of x that lie in
+//          [i t, i t + t) of y. Positions before, between and after rows of x become `value`.
+//          If x is a slice, the tile fetches rows of the sliced array (read_through.h).
+// Example: f32[8] padded by low = 2 over 2: t = 5, tile 1 reads x[3, 8) and gets row 3 from tile 0.
 #include <algorithm>
 
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
+#include "partitioner/ops/op_family.h"
 #include "partitioner/ops/read_through.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
+namespace {
 
 ShardingRule PadShardingRule(const Instruction& instruction) {
   ShardingRule rule = PointwiseRule(instruction.shape().dims(), 1);
@@ -57,5 +64,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionPad(OpContext& context) {
   }
   return context.CloneLocal(attrs);
 }
+
+}  // namespace
+
+const OpFamily families::kPad = {PadShardingRule, PartitionPad, ReadsOfPad, PadSource};
 
 }  // namespace toroid

@@ -1,13 +1,25 @@
-#include "partitioner/ops/ragged_dot.h"
-
+// Products of groups of rows: ragged-dot(lhs, rhs, sizes). `sizes` are the row counts of consecutive groups
+// along one dimension of the lhs, the ragged one.
+//
+// Factors are those of the dot, and one for the dimension of the groups:
+//   ragged free dimension         (b m k), (g b k n), (g) -> (b m n); g is a reduction: rows of other
+//                                 devices' groups give zero
+//   ragged contracting dimension  (b m k), (b k n), (g) -> (g b m n); g is never cut: each device has terms
+//                                 of all groups
+//   ragged batch dimension        a dot
+//
+// The group dimension of `sizes` is never cut, since where a group begins depends on the sizes before it. If
+// the rows or the groups are cut, the local program computes how many rows of each of the device's groups lie
+// in its shard. `sizes` of more than one dimension: batch dimensions among them are cut as in the operands.
+// Groups are not cut, nor are free or contracting dimensions by which the sizes differ.
 #include <algorithm>
 
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/finite.h"
+#include "partitioner/ops/op_family.h"
 
 namespace toroid {
 namespace {
-
 bool Contains(absl::Span<const int64_t> list, int64_t d) {
   return std::find(list.begin(), list.end(), d) != list.end();
 }
@@ -56,8 +68,6 @@ Instruction* LocalSizes(SpmdBuilder& b, Instruction* sizes, int64_t size, Instru
   Instruction* own_starts = b.DynamicSliceAlong(starts, last, own, groups);
   return b.Concatenate({b.SliceAlong(own_starts, last, 0, 1), b.Subtract(own_ends, own_starts)}, last);
 }
-
-}  // namespace
 
 ShardingRule RaggedDotShardingRule(const Instruction& instruction) {
   const RaggedDims dims(instruction);
@@ -148,5 +158,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionRaggedDot(OpContext& context)
   }
   return context.CloneLocal();
 }
+
+}  // namespace
+
+const OpFamily families::kRaggedDot = {RaggedDotShardingRule, PartitionRaggedDot};
 
 }  // namespace toroid

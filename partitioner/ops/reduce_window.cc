@@ -1,14 +1,19 @@
-#include "partitioner/ops/reduce_window.h"
-
+// `reduce-window`: in a dimension with a nontrivial window, a halo exchange fetches the rows that a tile's
+// windows read (window_base.h).
+//
+// Windows that reach from every row to the begin (or the end) of the dimension (a cumulative sum, maximum,
+// ...) need no halo: every tile computes its own cumulative values, the totals of all tiles are gathered, one
+// row per tile, and the totals of the preceding (following) tiles are combined with every row.
+// Example: cumulative sums of x[0..8) over 2: tile 1 adds x[0] + ... + x[3] to its own sums.
 #include <algorithm>
 
 #include "hlo/ir/attribute_views.h"
+#include "partitioner/ops/op_family.h"
 #include "partitioner/ops/window_base.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {
 namespace {
-
 // 1 if the window along `dim` reaches from every row to the begin of the dimension, -1 if to its end,
 // provided that the reducer is known and the init value is neutral, so that results of tiles can be combined.
 // 0 otherwise.
@@ -43,8 +48,6 @@ Instruction* AddTotals(SpmdBuilder& b, Instruction* x, int dim, const AxisList& 
   return b.Binary(ReducerOpcode(reducer), b.BroadcastOver(sum, x->shape().dims(), {dim}), x);
 }
 
-}  // namespace
-
 ShardingRule ReduceWindowShardingRule(const Instruction& instruction) {
   const int n = instruction.num_operands() / 2;
   ShardingRule rule;
@@ -63,6 +66,7 @@ ShardingRule ReduceWindowShardingRule(const Instruction& instruction) {
   return rule;
 }
 
+// Empty for cumulative windows.
 std::vector<OperandWindows> ReadsOfReduceWindow(const Instruction& op, int dim, int64_t tiles) {
   const int64_t t = TileRows(op, dim, tiles);
   std::vector<OperandWindows> reads;
@@ -110,5 +114,10 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& conte
   }
   return results;
 }
+
+}  // namespace
+
+const OpFamily families::kReduceWindow = {ReduceWindowShardingRule, PartitionReduceWindow,
+                                          ReadsOfReduceWindow};
 
 }  // namespace toroid

@@ -1,14 +1,22 @@
-#include "partitioner/ops/reshape.h"
-
+// `reshape`: dimensions of operand and result are split into common factors, from the major side on. The
+// local program is the op itself.
+//
+// Example: f32[6,4] -> f32[24] is (i j) -> ((i j)). If sizes have no common factor, e.g. [3,2] -> [2,3], the
+//          dimensions up to the next common boundary are never cut.
+//
+// The leading factor of a dimension may be cut unevenly: of its f parts, each of g devices takes ceil(f / g)
+// whole ones, and a halo exchange moves elements between these and the tiles of the merged dimension.
+// Example: f32[6,4] -> f32[24] over 4: tiles of 2 rows have 8 elements and become tiles of 6. Tile 1 gets 2
+//          elements from tile 0, tile 2 gets 4 from tile 1, and tile 3 gets all 6 from tile 2.
 #include <numeric>
 #include <optional>
 
 #include "hlo/base/math.h"
+#include "partitioner/ops/op_family.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
 namespace {
-
 // A dimension whose leading factor may be cut unevenly: `parts` parts of `inner` elements each.
 struct Lead {
   int factor;
@@ -37,8 +45,6 @@ void MarkLeads(ShardingRule* rule) {
   }
   for (size_t f = 0; f < rule->factors.size(); ++f) rule->factors[f].by_halo &= is_part[f];
 }
-
-}  // namespace
 
 ShardingRule ReshapeShardingRule(const Instruction& instruction) {
   const auto from = instruction.operand(0)->shape().dims();
@@ -143,6 +149,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReshape(OpContext& context) {
   return std::vector<Instruction*>{x};
 }
 
+// The rows that an uneven cut of a leading factor fetches, in rows of the operand's dimension or of the
+// result's.
 std::vector<OperandWindows> ReadsOfReshape(const Instruction& op, int factor, int64_t tiles) {
   const ShardingRule rule = ReshapeShardingRule(op);
   if (!rule.factors[factor].by_halo || rule.factors[factor].size % tiles == 0) return {};
@@ -162,5 +170,9 @@ std::vector<OperandWindows> ReadsOfReshape(const Instruction& op, int factor, in
   add(op.shape(), rule.results[0], /*is_result=*/true);
   return reads;
 }
+
+}  // namespace
+
+const OpFamily families::kReshape = {ReshapeShardingRule, PartitionReshape, ReadsOfReshape};
 
 }  // namespace toroid

@@ -1,5 +1,9 @@
+// `reverse`: one permute exchanges each tile with its mirror image in all cut dimensions, and each device
+// reverses its tile. If the last tile of a dimension is short, a halo exchange then moves all rows up by the
+// rows that it lacks: tile i of s rows reads s rows of the reversed tiles, from row i s + s tiles - n on.
 #include "partitioner/ops/reverse.h"
 
+#include "partitioner/ops/op_family.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
@@ -24,6 +28,14 @@ Instruction* MirrorTiles(SpmdBuilder& b, Instruction* x, const AxisList& axes) {
 
 }  // namespace
 
+Instruction* ReverseCut(SpmdBuilder& b, Instruction* x, int d, int64_t n, const AxisList& axes) {
+  const int64_t t = x->shape().dim(d), tiles = b.mesh().Product(axes);
+  x = b.Reverse(MirrorTiles(b, x, axes), {d});
+  return t * tiles == n ? x : FetchWindow(b, x, d, t * tiles, axes, axes, WindowsOfReversed(n, t, tiles));
+}
+
+namespace {
+
 ShardingRule ReverseShardingRule(const Instruction& instruction) {
   ShardingRule rule = PointwiseRule(instruction.shape().dims(), 1);
   for (const int64_t d : instruction.dimensions()) {
@@ -38,12 +50,6 @@ std::vector<OperandWindows> ReadsOfReverse(const Instruction& op, int dim, int64
   const int64_t size = t * tiles;
   if (size == op.shape().dim(dim)) return {};
   return {{0, dim, WindowsOfReversed(op.shape().dim(dim), t, tiles), size}};
-}
-
-Instruction* ReverseCut(SpmdBuilder& b, Instruction* x, int d, int64_t n, const AxisList& axes) {
-  const int64_t t = x->shape().dim(d), tiles = b.mesh().Product(axes);
-  x = b.Reverse(MirrorTiles(b, x, axes), {d});
-  return t * tiles == n ? x : FetchWindow(b, x, d, t * tiles, axes, axes, WindowsOfReversed(n, t, tiles));
 }
 
 absl::StatusOr<std::vector<Instruction*>> PartitionReverse(OpContext& context) {
@@ -65,5 +71,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReverse(OpContext& context) {
   }
   return result;
 }
+
+}  // namespace
+
+const OpFamily families::kReverse = {ReverseShardingRule, PartitionReverse, ReadsOfReverse};
 
 }  // namespace toroid

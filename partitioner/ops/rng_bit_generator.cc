@@ -1,10 +1,16 @@
-#include "partitioner/ops/rng_bit_generator.h"
-
+// Random bits from a counter: rng-bit-generator(state).
+//
+// Any dimension of the bits may be cut, without communication: element i of the global array depends on the
+// state and i only, so each device computes its shard in elementwise ops. If no dimension is cut, the local
+// program is the op itself. The state is replicated.
+// Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (SC11), for Threefry and Philox; XLA's
+//          RngBitGenerator, for how their words fill arrays.
 #include <cstdint>
+
+#include "partitioner/ops/op_family.h"
 
 namespace toroid {
 namespace {
-
 // How the 32-bit words of the generator's blocks fill the array of bits.
 struct WordLayout {
   bool is_threefry = false;
@@ -235,8 +241,6 @@ Instruction* NextState(SpmdBuilder& b, const WordLayout& layout, Instruction* st
   return b.Concatenate(words, 0);
 }
 
-}  // namespace
-
 ShardingRule RngBitGeneratorShardingRule(const Instruction& instruction) {
   if (!CanBeCut(instruction)) return OpaqueRule(instruction);
   ShardingRule rule;
@@ -261,5 +265,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionRngBitGenerator(OpContext& co
   Instruction* next = NextState(*context.b, layout, context.operands[0], blocks);
   return std::vector<Instruction*>{next, LocalBits(context).Build()};
 }
+
+}  // namespace
+
+const OpFamily families::kRngBitGenerator = {RngBitGeneratorShardingRule, PartitionRngBitGenerator};
 
 }  // namespace toroid

@@ -1,12 +1,15 @@
-#include "partitioner/ops/scaled_dot.h"
-
+// Products of scaled blocks: scaled-dot(lhs, rhs, lhs_scale, rhs_scale). A scale has one number per block of
+// its operand.
+//
+// Factors are those of the dot, but a dimension in blocks has two factors, (blocks, elements of a block); the
+// scale's dimension has the first of them only.
+// Example: f8[64,128], f8[128,32], scales [64,4], [4,32]: (m (k i)), ((k i) n), (m k), (k n) -> (m n), k and i reductions.
 #include <algorithm>
 
-#include "partitioner/ops/dot.h"
+#include "partitioner/ops/op_family.h"
 
 namespace toroid {
 namespace {
-
 // Splits a factor of `size` so that the leading parts multiply to the block count of each scale. blocks: the
 // block counts of the scales that have the factor. Returns the sizes of the parts, major first; empty if the
 // blocks of the two scales do not nest.
@@ -24,10 +27,8 @@ std::vector<int64_t> Parts(int64_t size, std::vector<int64_t> blocks) {
   return sizes;
 }
 
-}  // namespace
-
 ShardingRule ScaledDotShardingRule(const Instruction& instruction) {
-  const ShardingRule dot = DotShardingRule(instruction);
+  const ShardingRule dot = families::kDot.rule(instruction);
   const auto scale_of = [&](int side) -> const Shape& { return instruction.operand(2 + side)->shape(); };
   // For each factor of the dot: into how many blocks each array of scales divides it.
   std::vector<std::vector<int64_t>> blocks(dot.factors.size());
@@ -82,5 +83,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScaledDot(OpContext& context)
   }
   return context.CloneLocal();
 }
+
+}  // namespace
+
+const OpFamily families::kScaledDot = {ScaledDotShardingRule, PartitionScaledDot};
 
 }  // namespace toroid

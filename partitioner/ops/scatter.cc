@@ -1,16 +1,25 @@
-#include "partitioner/ops/scatter.h"
-
+// `scatter`: n operands, indices, n updates. Dimensions that windows span pass through. Batch dimensions of
+// indices and updates are reduction factors if one known reducer (sum, product, maximum, minimum, and, or)
+// combines updates with rows. They pass through if they are batching dimensions or if an index component
+// counts rows along them (CountAgain in start_indices.h). Inserted dimensions are indexed.
+//
+// On a cut indexed dimension every device drops the updates of other shards. If updates are cut, the result
+// is partial, and each device scatters its own updates. Sums and products are scattered onto neutral
+// elements, except that one device of the group also adds the operand. Other reducers scatter onto the
+// operand itself, which may enter any number of times.
+// Example: maxima of segments, s32[8,1] indices and f32[8] updates over 2 devices, into f32[3]: every device
+//          has the maxima over 4 updates, and an all-reduce of 12 bytes by maximum gives those over all.
 #include <optional>
 
 #include "absl/algorithm/container.h"
 #include "hlo/analysis/index_position.h"
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
+#include "partitioner/ops/op_family.h"
 #include "partitioner/ops/start_indices.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {
-
 namespace {
 
 // The reducer that combines updates with rows, if it is one known reducer for all operands.
@@ -29,8 +38,6 @@ bool IsIdempotent(Reducer reducer) { return reducer != Reducer::kAdd && reducer 
 Instruction* Neutral(SpmdBuilder& b, Reducer reducer, const Instruction* like) {
   return b.Constant(NeutralElement(reducer, like->shape().element_type()));
 }
-
-}  // namespace
 
 ShardingRule ScatterShardingRule(const Instruction& instruction) {
   const ScatterView numbers(instruction);
@@ -122,5 +129,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionScatter(OpContext& context) {
   }
   return result;
 }
+
+}  // namespace
+
+const OpFamily families::kScatter = {ScatterShardingRule, PartitionScatter};
 
 }  // namespace toroid

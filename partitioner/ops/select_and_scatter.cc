@@ -1,17 +1,30 @@
-#include "partitioner/ops/select_and_scatter.h"
-
+// `select-and-scatter` on tiled dimensions, by halo exchange: the gradient of pooling, overlapping and padded
+// windows included.
+//
+// Window p covers operand rows [p s - low, p s - low + k) and adds source row p to the row that it selects.
+// Tile i of t operand rows fetches the source rows and the operand rows of all windows that touch it, and
+// keeps its own rows of the result:
+//   first window   p0 = floor((t i + low - k + s) / s)
+//   its first row  p0 s - low, an affine function of i if s divides t; otherwise s - 1 more rows are fetched
+//
+// Windows beyond the source add the neutral element of the scatter computation, which must be a known
+// reducer. If windows are padded, rows outside of the operand hold a NaN whose bits no arithmetic produces,
+// and the select computation prefers any element to it. Integer types have no such value, so with padded
+// windows they are not cut.
+// Example: k = 3, s = 2, f32[64] over 4: tile i of 16 rows has 9 windows, from window 8 i - 1 on, over rows
+//          from 16 i - 2 on. It fetches one row of the source and three of the operand.
 #include <algorithm>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
+#include "partitioner/ops/op_family.h"
 #include "partitioner/reshard/halo_exchange.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {
 namespace {
-
 // The bits of a NaN that marks positions outside of the array; no arithmetic produces it. nullopt: the type
 // has none.
 std::optional<uint64_t> NoElement(PrimitiveType type) {
@@ -94,8 +107,6 @@ bool CanFetch(const Instruction& op, const WindowDim& window) {
          NoElement(op.shape().element_type()).has_value();
 }
 
-}  // namespace
-
 ShardingRule SelectAndScatterShardingRule(const Instruction& instruction) {
   ShardingRule rule;
   TensorFactors factors;
@@ -171,5 +182,10 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& c
   }
   return std::vector<Instruction*>{result};
 }
+
+}  // namespace
+
+const OpFamily families::kSelectAndScatter = {SelectAndScatterShardingRule, PartitionSelectAndScatter,
+                                              ReadsOfSelectAndScatter};
 
 }  // namespace toroid

@@ -1,9 +1,11 @@
-#include "partitioner/ops/slice.h"
-
+// `slice`: y[r] = x[start + stride r]. Tile i of t rows reads (t - 1) stride + 1 rows of x, from row i t
+// stride + start on. A halo exchange fetches them, and the local slice strides over them.
 #include "hlo/ir/attribute_views.h"
+#include "partitioner/ops/op_family.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
+namespace {
 
 ShardingRule SliceShardingRule(const Instruction& instruction) {
   ShardingRule rule = PointwiseRule(instruction.shape().dims(), 1);
@@ -44,5 +46,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSlice(OpContext& context) {
   }
   return context.CloneLocal(attrs);
 }
+
+}  // namespace
+
+const OpFamily families::kSlice = {SliceShardingRule, PartitionSlice, ReadsOfSlice};
 
 }  // namespace toroid

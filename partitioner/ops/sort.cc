@@ -1,15 +1,26 @@
-#include "partitioner/ops/sort.h"
-
+// `sort`: all dimensions but the sorted one pass through. The sorted one may be cut too, and is then sorted
+// across tiles (column_sort.h). Shardings flow along it only if it has at least 1,024 rows: on most meshes
+// shorter lines have too few rows per tile for a column sort to pay. Assignments compare its bytes with those
+// of gathering all rows, and of moving the cut to another dimension.
+//
+// If slices read only the first k of n rows of the results, k <= n / 4 (a top-k written without an op of its
+// own), no column sort is needed: every tile sorts its own rows, and the first k of each are gathered and
+// sorted again. The results then have n rows on every device. The first k are those of the global result, the
+// others are zeros.
+//
+// Example: the first 8 rows of a sort of f32[4096] and s32[4096] over 8: a device sends 7 x 8 rows, 448
+//          bytes.
+// Uneven: each row carries a flag, by which padding comes behind all rows.
 #include <algorithm>
 #include <numeric>
 
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/column_sort.h"
+#include "partitioner/ops/op_family.h"
 
 namespace toroid {
 namespace {
-
 // The number of rows of the results, counted from the first along the sorted dimension, that other ops read.
 // Fewer than all only if slices are the only readers.
 int64_t RowsRead(const Instruction& sort) {
@@ -46,8 +57,6 @@ constexpr int64_t kLongLine = 1024;
 bool ReadsFirstRows(const Instruction& sort) {
   return kFirstRowsIn * RowsRead(sort) <= sort.operand(0)->shape().dim(static_cast<int>(sort.dimension()));
 }
-
-}  // namespace
 
 ShardingRule SortShardingRule(const Instruction& instruction) {
   ShardingRule rule = BatchRule(instruction, instruction.operand(0)->shape().rank());
@@ -101,5 +110,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSort(OpContext& context) {
   for (Instruction*& array : rows) array = b.PadAlong(b.SliceAlong(array, dim, 0, k), dim, 0, n - k);
   return rows;
 }
+
+}  // namespace
+
+const OpFamily families::kSort = {SortShardingRule, PartitionSort};
 
 }  // namespace toroid

@@ -1,6 +1,8 @@
-#include "partitioner/ops/transpose.h"
+// `transpose`: (a b c) -> (c a b). The local program is the op itself.
+#include "partitioner/ops/op_family.h"
 
 namespace toroid {
+namespace {
 
 ShardingRule TransposeShardingRule(const Instruction& instruction) {
   ShardingRule rule;
@@ -13,5 +15,9 @@ ShardingRule TransposeShardingRule(const Instruction& instruction) {
   rule.AddMoved(0b1);
   return rule;
 }
+
+}  // namespace
+
+const OpFamily families::kTranspose = {TransposeShardingRule};
 
 }  // namespace toroid

@@ -8,7 +8,6 @@
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/assign/assignment.h"
-#include "partitioner/ops/iota.h"
 #include "partitioner/ops/op_families.h"
 #include "partitioner/reshard/emit_plan.h"
 
@@ -97,7 +96,7 @@ Instruction* ShardedValues::Rematerialize(SpmdBuilder& b, int tensor, const Shar
       context.rule = graph_.OpOf(producer)->rule;
       context.results.push_back(wanted);
       context.b = &b;
-      const absl::StatusOr<std::vector<Instruction*>> result = PartitionIota(context);
+      const absl::StatusOr<std::vector<Instruction*>> result = LocalProgram(context);
       return result.ok() ? (*result)[0] : nullptr;
     }
     default:
