@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "hlo/analysis/device_groups.h"
+#include "hlo/analysis/source_frames.h"
 #include "hlo/analysis/work.h"
 #include "hlo/base/math.h"
 #include "hlo/ir/parameter_name.h"
@@ -38,7 +39,8 @@ struct Leaf {
 
 class Collector {
  public:
-  explicit Collector(const Module& module) : module_(module), counts_(DeviceCountsOf(module)) {}
+  explicit Collector(const Module& module)
+      : module_(module), frames_(module), counts_(DeviceCountsOf(module)) {}
 
   ModuleStats Collect() {
     stats_.name = module_.name();
@@ -98,14 +100,14 @@ class Collector {
     if (leaves_.size() > ModuleStats::kLargest) leaves_.pop_back();
   }
 
-  ModuleStats::Tensor TensorOf(const Leaf& leaf) const {
+  ModuleStats::Tensor TensorOf(const Leaf& leaf) {
     const Instruction& i = *leaf.instruction;
     return {i.computation()->name(),
             leaf.path.empty() ? i.name() : absl::StrCat(i.name(), "{", absl::StrJoin(leaf.path, ","), "}"),
             std::string(i.opcode_name()),
             leaf.shape->ToString(),
             leaf.bytes,
-            SourceLine(module_, i.metadata())};
+            frames_.LineOf(i.metadata())};
   }
 
   void AddCalls(const Computation& computation) {
@@ -150,6 +152,7 @@ class Collector {
   }
 
   const Module& module_;
+  SourceFrames frames_;
   const DeviceCounts counts_;
   ModuleStats stats_;
   std::vector<Leaf> leaves_;  // The largest so far, largest first.

@@ -3,7 +3,6 @@
 #include <functional>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace toroid {
@@ -197,58 +196,6 @@ absl::string_view Instruction::backend_config() const {
   const auto& payloads = computation_->module()->proto().payloads();
   if (payload.id() < 0 || payload.id() >= payloads.size()) return "";
   return payloads[static_cast<int>(payload.id())];
-}
-
-namespace {
-
-// True for files of Python and of the libraries that programs are written with. The author of a model does
-// not know frames in them.
-bool IsLibraryFile(absl::string_view file) {
-  static constexpr absl::string_view kParts[] = {
-      "site-packages/", "dist-packages/",    "/lib/python3", "<frozen ",
-      "jax/_src/",      "jax/experimental/", "flax/core/",   "flax/linen/",
-      "flax/nnx/",      "haiku/_src/",       "optax/_src/",  "equinox/_",
-      "torch/nn/",      "torch_xla/",        "keras/src/",   "tensorflow/python/"};
-  for (const absl::string_view part : kParts) {
-    if (absl::StrContains(file, part)) return true;
-  }
-  return false;
-}
-
-// The file location of a frame; null if it has none.
-const xla::StackFrameIndexProto::FileLocation* PlaceOf(const xla::StackFrameIndexProto& frames, int frame) {
-  if (frame < 1 || frame > frames.stack_frames_size()) return nullptr;
-  const int location = frames.stack_frames(frame - 1).file_location_id();
-  if (location < 1 || location > frames.file_locations_size()) return nullptr;
-  const auto& place = frames.file_locations(location - 1);
-  return place.file_name_id() >= 1 && place.file_name_id() <= frames.file_names_size() ? &place : nullptr;
-}
-
-}  // namespace
-
-std::string SourceLine(const Module& module, const xla::OpMetadata* metadata) {
-  if (metadata == nullptr) return "";
-  const xla::StackFrameIndexProto& frames = module.proto().stack_frame_index();
-  const xla::StackFrameIndexProto::FileLocation* innermost = nullptr;
-  int frame = metadata->stack_frame_id();
-  // The depth is bounded, since the parents of frames may form a cycle.
-  for (int depth = 0; depth < frames.stack_frames_size() && frame >= 1 && frame <= frames.stack_frames_size();
-       ++depth) {
-    const auto* place = PlaceOf(frames, frame);
-    if (place != nullptr) {
-      if (innermost == nullptr) innermost = place;
-      if (!IsLibraryFile(frames.file_names(place->file_name_id() - 1))) {
-        innermost = place;
-        break;
-      }
-    }
-    frame = frames.stack_frames(frame - 1).parent_frame_id();
-  }
-  if (innermost != nullptr) {
-    return absl::StrCat(frames.file_names(innermost->file_name_id() - 1), ":", innermost->line());
-  }
-  if (metadata->source_file().empty()) return "";
-  return absl::StrCat(metadata->source_file(), ":", metadata->source_line());
 }
 
 }  // namespace toroid

@@ -181,8 +181,4 @@ class UserMap {
   std::vector<Instruction*> users_;
 };
 
-// "file:line" of the innermost frame that caused an instruction; "" if unknown. Frames in libraries
-// (site-packages, jax/_src, flax/linen, ...) are skipped if there is one in the author's own files.
-std::string SourceLine(const Module& module, const xla::OpMetadata* metadata);
-
 }  // namespace toroid

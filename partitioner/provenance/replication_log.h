@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "hlo/analysis/source_frames.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {
@@ -24,16 +25,16 @@ struct FullReplication {
 class ReplicationLog {
  public:
   // `module`: the global program, which gives the source lines of the findings.
-  explicit ReplicationLog(const Module& module) : module_(module) {}
+  explicit ReplicationLog(const Module& module) : frames_(module) {}
 
   void Add(const Instruction& instruction, int64_t bytes, std::string reason) {
     entries_.push_back(
-        {instruction.name(), SourceLine(module_, instruction.metadata()), bytes, std::move(reason)});
+        {instruction.name(), frames_.LineOf(instruction.metadata()), bytes, std::move(reason)});
   }
   const std::vector<FullReplication>& entries() const { return entries_; }
 
  private:
-  const Module& module_;
+  SourceFrames frames_;
   std::vector<FullReplication> entries_;
 };
 

@@ -7,6 +7,7 @@
 #include "hlo/analysis/collective.h"
 #include "hlo/analysis/merged_collectives.h"
 #include "hlo/analysis/peak_memory.h"
+#include "hlo/analysis/source_frames.h"
 #include "hlo/analysis/work.h"
 #include "hlo/base/math.h"
 #include "hlo/ir/cause_attribute.h"
@@ -113,6 +114,7 @@ WholeRun WorkOfWholeRun(const Module& module) {
 std::vector<CollectiveRecord> ListCollectives(const Module& module) {
   const DeviceCounts counts = DeviceCountsOf(module);
   std::vector<CollectiveRecord> records;
+  SourceFrames frames(module);
   const std::vector<Executions> executions = CountExecutions(module);
   for (const auto& computation : module.computations()) {
     const MergedCollectives merged(*computation);
@@ -128,7 +130,7 @@ std::vector<CollectiveRecord> ListCollectives(const Module& module) {
       record.sent_bytes = Sent(*collective);
       record.executions = executions[computation->index()];
       record.cause = CauseOf(*instruction);
-      record.source = SourceLine(module, instruction->metadata());
+      record.source = frames.LineOf(instruction->metadata());
       const auto elements = merged.ElementsOf(*instruction);
       if (elements.empty()) {
         records.push_back(std::move(record));
@@ -148,7 +150,7 @@ std::vector<CollectiveRecord> ListCollectives(const Module& module) {
         sent_before += of_array.sent_bytes;
         if (elements[k] != nullptr) {
           of_array.cause = CauseOf(*elements[k]);
-          of_array.source = SourceLine(module, elements[k]->metadata());
+          of_array.source = frames.LineOf(elements[k]->metadata());
           if (k > 0) of_array.instruction = elements[k]->name();
         }
         records.push_back(std::move(of_array));

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "hlo/analysis/liveness.h"
+#include "hlo/analysis/source_frames.h"
 #include "hlo/base/math.h"
 
 namespace toroid {
@@ -26,7 +27,7 @@ std::string UnevenText(int d, int64_t size, int64_t devices) {
 
 class Finder {
  public:
-  explicit Finder(const RewriteState& state) : state_(state) {}
+  explicit Finder(const RewriteState& state) : state_(state), frames_(state.module) {}
 
   std::vector<CutNote> Find() {
     for (const Instruction* parameter : state_.module.entry()->parameters()) {
@@ -106,11 +107,12 @@ class Finder {
 
   void Add(const Instruction& instruction, const std::string& name, int t, const std::string& text,
            bool is_cut) {
-    notes_.push_back({is_cut, name, state_.graph.shape(t).ToString(), text,
-                      SourceLine(state_.module, instruction.metadata())});
+    notes_.push_back(
+        {is_cut, name, state_.graph.shape(t).ToString(), text, frames_.LineOf(instruction.metadata())});
   }
 
   const RewriteState& state_;
+  SourceFrames frames_;
   absl::flat_hash_set<int> noted_;
   absl::flat_hash_set<const Instruction*>
       needed_;  // Instructions of the output; filled by the first IsNeeded.

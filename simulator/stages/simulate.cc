@@ -10,6 +10,7 @@
 #include "hlo/analysis/device_groups.h"
 #include "hlo/analysis/memory_spaces.h"
 #include "hlo/analysis/peak_memory.h"
+#include "hlo/analysis/source_frames.h"
 #include "hlo/analysis/work.h"
 #include "hlo/base/status.h"
 #include "hlo/io/hlo_text_names.h"
@@ -81,6 +82,7 @@ class Simulator {
   Simulator(const Module& lowered, const SimulationOptions& options,
             std::unique_ptr<CollectiveSimulator> network, const DeviceCounts& counts, std::vector<bool> slots)
       : module_(lowered),
+        frames_(lowered),
         slots_(std::move(slots)),
         names_(lowered),
         options_(options),
@@ -195,7 +197,7 @@ class Simulator {
     row.opcode = std::string(op.opcode_name());
     row.op_class = std::string(OpClassOf(op));
     row.bound = std::string(BoundName(time.bound));
-    row.source = SourceLine(module_, MetadataOf(op));
+    row.source = frames_.LineOf(MetadataOf(op));
     row.op_name = OpNameOf(op);
     row.picoseconds = static_cast<int64_t>(static_cast<double>(time.picoseconds) / speed_);
     row.roofline_ps = time.roofline_picoseconds;
@@ -227,7 +229,7 @@ class Simulator {
     row.instruction = NameOf(op);
     row.kind = std::string(CollectiveKindName(time->kind));
     row.algorithm = time->estimate.algorithm;
-    row.source = SourceLine(module_, op.metadata());
+    row.source = frames_.LineOf(op.metadata());
     row.op_name = OpNameOf(op);
     if (const std::string* cause = op.FrontendAttribute(kCauseAttribute)) row.cause = *cause;
     row.picoseconds = time->estimate.time;
@@ -314,7 +316,7 @@ class Simulator {
       const Shape& array = LeafOf(value.maker->shape(), value.leaf, &name);
       memory.largest.push_back(
           {std::move(name), array.ToString(), std::string(MemoryClassName(value.memory_class)),
-           SourceLine(module_, value.maker->metadata()), OpNameOf(*value.maker), value.bytes});
+           frames_.LineOf(value.maker->metadata()), OpNameOf(*value.maker), value.bytes});
     }
     for (const MemoryProfile::Sample& sample : profile.samples) {
       memory.samples.push_back({sample.start_ps, sample.by_class});
@@ -383,6 +385,7 @@ class Simulator {
   }
 
   const Module& module_;
+  SourceFrames frames_;
   const std::vector<bool> slots_;  // Of module_'s parameters.
   const TextNames names_;
   const SimulationOptions& options_;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "hlo/analysis/source_frames.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/passes/inline_calls_pass.h"
 #include "tests/partitioner/equivalence.h"
@@ -38,11 +39,12 @@ ENTRY main {
   ASSERT_OK(module);
   ASSERT_OK_AND_ASSIGN(const auto flat, InlineCalls(**module));
   std::vector<std::string> found;
+  SourceFrames frames(*flat);
   for (const auto& computation : flat->computations()) {
     for (const auto& instruction : computation->instructions()) {
       if (instruction->metadata() == nullptr) continue;
       found.push_back(absl::StrCat(instruction->name(), " ", instruction->metadata()->op_name(), " ",
-                                   SourceLine(*flat, instruction->metadata())));
+                                   frames.LineOf(instruction->metadata())));
     }
   }
   EXPECT_THAT(found, ::testing::IsSupersetOf({"d jit(g)/mlp/jit(f)/while/body/add model.py:12",

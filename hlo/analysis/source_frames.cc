@@ -1,0 +1,193 @@
+#include "hlo/analysis/source_frames.h"
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace toroid {
+namespace {
+
+using Index = xla::StackFrameIndexProto;
+
+// A line that so many functions call is a helper's.
+constexpr size_t kCallersOfAHelper = 3;
+// Helpers are stepped over as far as this many frames; beyond, the innermost frame says more than its callers.
+constexpr int kMostHelpers = 4;
+
+constexpr absl::string_view kPackages[] = {"site-packages/", "dist-packages/"};
+
+bool ContainsAny(absl::string_view text, absl::Span<const absl::string_view> parts) {
+  for (const absl::string_view part : parts) {
+    if (absl::StrContains(text, part)) return true;
+  }
+  return false;
+}
+
+// The name of a file without the folders in front of its package.
+absl::string_view InPackage(absl::string_view file) {
+  for (const absl::string_view folder : kPackages) {
+    const size_t at = file.rfind(folder);
+    if (at != absl::string_view::npos) return file.substr(at + folder.size());
+  }
+  return file;
+}
+
+// True for files of Python and of the libraries that programs are written with.
+bool IsLibraryFile(absl::string_view file) {
+  static constexpr absl::string_view kParts[] = {
+      "<frozen ",   "jax/_src/",   "jax/experimental/", "flax/core/", "flax/linen/",
+      "flax/nnx/",  "haiku/_src/", "optax/_src/",       "equinox/_",  "torch/nn/",
+      "torch_xla/", "keras/src/",  "tensorflow/python/"};
+  static constexpr absl::string_view kPackagesOfLibraries[] = {
+      "jax/",       "jaxlib/", "flax/",  "optax/",    "haiku/", "equinox/",    "chex/", "einops/",
+      "jaxtyping/", "numpy/",  "torch/", "orbax/",    "keras/", "tensorflow/", "qwix/", "aqt/",
+      "beartype/",  "penzai/", "toolz/", "tf_keras/", "absl/",  "typeguard/"};
+  if (ContainsAny(file, kParts)) return true;
+  const absl::string_view in_package = InPackage(file);
+  if (in_package.size() == file.size()) return absl::StrContains(file, "/lib/python3");
+  for (const absl::string_view package : kPackagesOfLibraries) {
+    if (absl::StartsWith(in_package, package)) return true;
+  }
+  return false;
+}
+
+FrameKind KindOf(absl::string_view file, absl::string_view function, absl::Span<const std::string> author) {
+  if (!author.empty()) {
+    for (const std::string& part : author) {
+      if (absl::StrContains(file, part)) return FrameKind::kAuthor;
+    }
+    return FrameKind::kLibrary;
+  }
+  if (IsLibraryFile(file)) return FrameKind::kLibrary;
+  if (function == "<module>") return FrameKind::kScript;
+  return InPackage(file).size() == file.size() ? FrameKind::kAuthor : FrameKind::kPackage;
+}
+
+}  // namespace
+
+void SourceFrames::FindKinds() {
+  const Index& index = module_.proto().stack_frame_index();
+  kinds_.assign(index.file_locations_size(), FrameKind::kLibrary);
+  for (int i = 0; i < index.file_locations_size(); ++i) {
+    const int file = index.file_locations(i).file_name_id();
+    const int function = index.file_locations(i).function_name_id();
+    if (file < 1 || file > index.file_names_size()) continue;
+    const bool is_named = function >= 1 && function <= index.function_names_size();
+    kinds_[i] =
+        KindOf(index.file_names(file - 1), is_named ? index.function_names(function - 1) : "", author_);
+  }
+  if (author_.empty()) FindHelpers();
+}
+
+SourceFrame SourceFrames::FrameAt(int frame) const {
+  const Index& index = module_.proto().stack_frame_index();
+  SourceFrame out;
+  const int location = index.stack_frames(frame - 1).file_location_id();
+  if (location < 1 || location > index.file_locations_size()) return out;
+  const Index::FileLocation& place = index.file_locations(location - 1);
+  if (place.file_name_id() < 1 || place.file_name_id() > index.file_names_size()) return out;
+  out.file = index.file_names(place.file_name_id() - 1);
+  if (place.function_name_id() >= 1 && place.function_name_id() <= index.function_names_size()) {
+    out.function = index.function_names(place.function_name_id() - 1);
+  }
+  out.line = place.line();
+  out.kind = kinds_[location - 1];
+  return out;
+}
+
+// 0: the frame is the outermost.
+int SourceFrames::ParentOf(int frame) const {
+  const Index& index = module_.proto().stack_frame_index();
+  const int parent = index.stack_frames(frame - 1).parent_frame_id();
+  return parent >= 1 && parent <= index.stack_frames_size() ? parent : 0;
+}
+
+void SourceFrames::FindHelpers() {
+  using Line = std::pair<absl::string_view, int>;
+  struct Callers {
+    std::set<Line> lines;
+    std::set<absl::string_view> functions;
+    bool is_helper = false;
+  };
+  const Index& index = module_.proto().stack_frame_index();
+  const auto is_code = [](const SourceFrame& frame) {
+    return frame.kind == FrameKind::kAuthor || frame.kind == FrameKind::kPackage;
+  };
+  std::map<Line, Callers> callers;
+  for (int frame = 1; frame <= index.stack_frames_size(); ++frame) {
+    const SourceFrame callee = FrameAt(frame);
+    const int parent = ParentOf(frame);
+    if (!is_code(callee) || parent == 0) continue;
+    const SourceFrame caller = FrameAt(parent);
+    if (!is_code(caller) || caller.function.empty() || caller.function == callee.function) continue;
+    Callers& of = callers[{callee.file, callee.line}];
+    of.lines.insert({caller.file, caller.line});
+    of.functions.insert(caller.function);
+  }
+  for (auto& [line, of] : callers) of.is_helper = of.functions.size() >= kCallersOfAHelper;
+  // A line that only a helper calls is one, too; each round finds those one call further in.
+  for (int round = 0; round < kMostHelpers; ++round) {
+    for (auto& [line, of] : callers) {
+      if (of.is_helper || of.lines.size() != 1) continue;
+      const auto caller = callers.find(*of.lines.begin());
+      of.is_helper = caller != callers.end() && caller->second.is_helper;
+    }
+  }
+  for (int i = 0; i < index.file_locations_size(); ++i) {
+    if (kinds_[i] != FrameKind::kAuthor && kinds_[i] != FrameKind::kPackage) continue;
+    const Index::FileLocation& place = index.file_locations(i);
+    const auto of = callers.find({index.file_names(place.file_name_id() - 1), place.line()});
+    if (of != callers.end() && of->second.is_helper) kinds_[i] = FrameKind::kHelper;
+  }
+}
+
+std::vector<SourceFrame> SourceFrames::StackOf(const xla::OpMetadata* metadata) {
+  std::vector<SourceFrame> stack;
+  if (metadata == nullptr) return stack;
+  const int frames = module_.proto().stack_frame_index().stack_frames_size();
+  int frame = metadata->stack_frame_id();
+  if (frame < 1 || frame > frames) return stack;
+  if (kinds_.empty()) FindKinds();
+  // The depth is bounded, since the parents of frames may form a cycle.
+  for (int depth = 0; depth < frames && frame != 0; ++depth, frame = ParentOf(frame)) {
+    SourceFrame at = FrameAt(frame);
+    if (!at.file.empty()) stack.push_back(std::move(at));
+  }
+  return stack;
+}
+
+std::string SourceFrames::LineOf(const xla::OpMetadata* metadata) {
+  if (metadata == nullptr) return "";
+  const std::vector<SourceFrame> stack = StackOf(metadata);
+  const SourceFrame* best = nullptr;
+  int helpers = 0;
+  for (const SourceFrame& frame : stack) {
+    if (frame.kind == FrameKind::kHelper && ++helpers > kMostHelpers) break;
+    if (best == nullptr || frame.kind < best->kind) best = &frame;
+  }
+  if (best != nullptr) return absl::StrCat(InPackage(best->file), ":", best->line);
+  if (metadata->source_file().empty()) return "";
+  return absl::StrCat(InPackage(metadata->source_file()), ":", metadata->source_line());
+}
+
+absl::string_view FrameKindText(FrameKind kind) {
+  switch (kind) {
+    case FrameKind::kAuthor:
+      return "the author's";
+    case FrameKind::kPackage:
+      return "a package's";
+    case FrameKind::kHelper:
+      return "a helper's";
+    case FrameKind::kScript:
+      return "a script's";
+    case FrameKind::kLibrary:
+      return "a library's";
+  }
+  return "";
+}
+
+}  // namespace toroid

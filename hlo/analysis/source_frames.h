@@ -1,0 +1,69 @@
+// The author's source lines of a program, from the call stacks that frameworks record with their instructions.
+//
+// A stack begins where the framework made the instruction, deep in its own code, and ends at the script that was started. The line to
+// show lies between. A frame is
+//
+//   a library's    in a file of Python, or of a framework or a library of layers or optimizers that programs are written with (jax/_src,
+//                  flax/nnx, optax/_src, torch/nn, ...)
+//   a script's     at the top level of a file (`<module>`): it starts the program
+//   a package's    in any other file under site-packages: a library of models, such as MaxText
+//   a helper's     on a line that three or more functions call, or that such a line calls alone: dense(x, w), einsum(...)
+//   the author's   all others
+//
+// The line is that of the innermost frame of the author; without one, of a package; without one, of a helper; then of the script.
+// Example, MaxText from site-packages, innermost first:
+//   jax/_src/lax/lax.py:812                   a library's
+//   layers/linears.py:162 _compute_dot        a helper's: only line 476 calls it
+//   layers/linears.py:476 DenseGeneral        a helper's: called by query_projection, kv_projection, out_projection, MlpBlock
+//   layers/attentions.py:703 query_projection a package's: the line that is shown
+//   lower.py:26 <module>                      a script's
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "hlo/ir/module.h"
+
+namespace toroid {
+
+enum class FrameKind : uint8_t { kAuthor, kPackage, kHelper, kScript, kLibrary };
+
+// One call on a stack.
+struct SourceFrame {
+  absl::string_view file, function;  // Of the module.
+  int line = 0;
+  FrameKind kind = FrameKind::kAuthor;
+};
+
+class SourceFrames {
+ public:
+  // `author`: parts of file names, such as "maxtext/layers/"; if there are any, frames in files with one of these parts are the author's
+  // and all others a library's. Keeps a reference to `module`. What the frames are is found at the first question, so that an object
+  // that is asked nothing costs nothing; one object is for one thread.
+  explicit SourceFrames(const Module& module, absl::Span<const std::string> author = {})
+      : module_(module), author_(author.begin(), author.end()) {}
+
+  // "file:line" of the author's line; the file without the folders in front of its package; "" if nothing is known.
+  std::string LineOf(const xla::OpMetadata* metadata);
+
+  // The whole stack, innermost frame first; empty if the module records none.
+  std::vector<SourceFrame> StackOf(const xla::OpMetadata* metadata);
+
+ private:
+  SourceFrame FrameAt(int frame) const;
+  int ParentOf(int frame) const;
+  void FindKinds();
+  void FindHelpers();
+
+  const Module& module_;
+  const std::vector<std::string> author_;
+  std::vector<FrameKind> kinds_;  // By location number; empty before the first question.
+};
+
+// "a library's", "the author's", ...
+absl::string_view FrameKindText(FrameKind kind);
+
+}  // namespace toroid

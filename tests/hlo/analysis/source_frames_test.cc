@@ -1,0 +1,157 @@
+// Which source line of a call stack is shown.
+#include "hlo/analysis/source_frames.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::ElementsAre;
+
+// A call: its line is known by its file and function, and by `line`.
+struct Call {
+  std::string file, function;
+  int line = 0;
+};
+
+// A program whose instructions record call stacks.
+class Stacks {
+ public:
+  Stacks() : module_("m") {}
+
+  // The metadata of an instruction with these calls, innermost first. `parent_of_last`: the frame that the outermost one names
+  // as its caller, counted from 1.
+  xla::OpMetadata Add(const std::vector<Call>& calls, int parent_of_last = 0) {
+    xla::StackFrameIndexProto& index = *module_.mutable_proto()->mutable_stack_frame_index();
+    const int first = index.stack_frames_size() + 1;
+    for (size_t i = 0; i < calls.size(); ++i) {
+      index.add_file_names(calls[i].file);
+      index.add_function_names(calls[i].function);
+      auto* location = index.add_file_locations();
+      location->set_file_name_id(index.file_names_size());
+      location->set_function_name_id(index.function_names_size());
+      location->set_line(calls[i].line);
+      auto* frame = index.add_stack_frames();
+      frame->set_file_location_id(index.file_locations_size());
+      frame->set_parent_frame_id(i + 1 < calls.size() ? first + static_cast<int>(i) + 1 : parent_of_last);
+    }
+    xla::OpMetadata metadata;
+    metadata.set_stack_frame_id(calls.empty() ? 0 : first);
+    return metadata;
+  }
+
+  std::string LineOf(const xla::OpMetadata& metadata, const std::vector<std::string>& author = {}) const {
+    return SourceFrames(module_, author).LineOf(&metadata);
+  }
+  std::vector<FrameKind> KindsOf(const xla::OpMetadata& metadata) const {
+    std::vector<FrameKind> kinds;
+    SourceFrames frames(module_);
+    for (const SourceFrame& frame : frames.StackOf(&metadata)) kinds.push_back(frame.kind);
+    return kinds;
+  }
+
+ private:
+  Module module_;
+};
+
+// The line shown for line 10 i of file i, called from the next file.
+std::string LineOf(const std::vector<std::string>& files, int parent_of_last = 0) {
+  Stacks stacks;
+  std::vector<Call> calls;
+  for (const std::string& file : files)
+    calls.push_back({file, "", 10 * (static_cast<int>(calls.size()) + 1)});
+  return stacks.LineOf(stacks.Add(calls, parent_of_last));
+}
+
+TEST(SourceFramesTest, TheInnermostFrameOfTheAuthorIsShown) {
+  EXPECT_EQ(LineOf({"model.py", "train.py"}), "model.py:10");
+  EXPECT_EQ(
+      LineOf({"/usr/lib/python3.11/functools.py", "/venv/lib/python3.11/site-packages/flax/linen/linear.py",
+              "/home/me/model.py", "/home/me/train.py"}),
+      "/home/me/model.py:30");
+  EXPECT_EQ(LineOf({"jax/_src/numpy/lax_numpy.py", "optax/_src/transform.py", "train.py"}), "train.py:30");
+}
+
+TEST(SourceFramesTest, WhereAllFramesAreOfPackagesTheInnermostIsShown) {
+  EXPECT_EQ(LineOf({"/x/site-packages/a.py", "/x/site-packages/b.py"}), "a.py:10");
+}
+
+TEST(SourceFramesTest, FramesInACircleAndOutOfRangeEndTheSearch) {
+  EXPECT_EQ(LineOf({"/x/site-packages/a.py", "/x/site-packages/b.py"}, /*parent_of_last=*/1), "a.py:10");
+  EXPECT_EQ(LineOf({"/x/site-packages/a.py"}, /*parent_of_last=*/77), "a.py:10");
+  EXPECT_EQ(LineOf({}), "");
+}
+
+TEST(SourceFramesTest, WithoutAStackTheSourceFileIsShown) {
+  Stacks stacks;
+  xla::OpMetadata metadata = stacks.Add({});
+  metadata.set_source_file("/x/site-packages/maxtext/layers/linears.py");
+  metadata.set_source_line(7);
+  EXPECT_EQ(stacks.LineOf(metadata), "maxtext/layers/linears.py:7");
+}
+
+// A library of models is the author's code where the author's own file only starts it.
+TEST(SourceFramesTest, AModelFromAPackageIsShownAndNotTheScriptThatStartsIt) {
+  const std::string maxtext = "/venv/lib/python3.12/site-packages/maxtext/";
+  Stacks stacks;
+  const xla::OpMetadata norm =
+      stacks.Add({{"/venv/lib/python3.12/site-packages/jax/_src/lax/lax.py", "mul", 1},
+                  {maxtext + "layers/normalizations.py", "RMSNorm.__call__", 129},
+                  {maxtext + "trainers/train_compile.py", "main", 385},
+                  {"/home/me/lower.py", "<module>", 26}});
+  EXPECT_EQ(stacks.LineOf(norm), "maxtext/layers/normalizations.py:129");
+  EXPECT_THAT(stacks.KindsOf(norm),
+              ElementsAre(FrameKind::kLibrary, FrameKind::kPackage, FrameKind::kPackage, FrameKind::kScript));
+}
+
+// dense() is called by three functions, and _product() by dense() alone: the lines that call dense() are shown.
+TEST(SourceFramesTest, HelpersAreSteppedOver) {
+  Stacks stacks;
+  std::vector<xla::OpMetadata> ops;
+  for (const auto& [function, line] : {std::pair("query", 10), std::pair("key", 20), std::pair("mlp", 30)}) {
+    ops.push_back(
+        stacks.Add({{"layers.py", "_product", 1}, {"layers.py", "dense", 5}, {"model.py", function, line}}));
+  }
+  EXPECT_EQ(stacks.LineOf(ops[0]), "model.py:10");
+  EXPECT_EQ(stacks.LineOf(ops[2]), "model.py:30");
+  EXPECT_THAT(stacks.KindsOf(ops[1]),
+              ElementsAre(FrameKind::kHelper, FrameKind::kHelper, FrameKind::kAuthor));
+}
+
+// Twelve lines of one function that call a block do not make a helper of the block.
+TEST(SourceFramesTest, ALayerCalledOftenByOneFunctionIsNoHelper) {
+  Stacks stacks;
+  xla::OpMetadata last;
+  for (int line = 1; line <= 12; ++line)
+    last = stacks.Add({{"model.py", "block", 40}, {"model.py", "decoder", line}});
+  EXPECT_EQ(stacks.LineOf(last), "model.py:40");
+}
+
+TEST(SourceFramesTest, BeyondFourHelpersTheInnermostIsShown) {
+  Stacks stacks;
+  std::vector<xla::OpMetadata> ops;
+  for (const char* function : {"a", "b", "c"}) {
+    ops.push_back(stacks.Add({{"h.py", "h1", 1},
+                              {"h.py", "h2", 2},
+                              {"h.py", "h3", 3},
+                              {"h.py", "h4", 4},
+                              {"h.py", "h5", 5},
+                              {"model.py", function, 9}}));
+  }
+  EXPECT_EQ(stacks.LineOf(ops[0]), "h.py:1");
+}
+
+TEST(SourceFramesTest, TheCallerMaySayWhichFilesAreTheAuthors) {
+  Stacks stacks;
+  const xla::OpMetadata op = stacks.Add({{"/x/site-packages/mylib/ops.py", "f", 3}, {"train.py", "step", 8}});
+  EXPECT_EQ(stacks.LineOf(op), "train.py:8");
+  EXPECT_EQ(stacks.LineOf(op, {"mylib/"}), "mylib/ops.py:3");
+}
+
+}  // namespace
+}  // namespace toroid
