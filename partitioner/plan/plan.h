@@ -20,7 +20,7 @@ namespace toroid {
 struct Plan {
   ProgramForm form = ProgramForm::kAsGiven;  // The form of the program that it belongs to.
   ShardingPlan shardings;                    // By tensor of the flow graph.
-  // By flow op: how it is computed. Empty for edges and for free values (free_values.h), which each device computes in any
+  // By flow op: how it is computed. Empty for edges and for free values (IsMadeAnywhere), which each device computes in any
   // sharding. DecideGreedily decides ops that are not decided yet.
   std::vector<std::optional<OpDecision>> ops;
   // By tensor: a second sharding in which it is made before its users are computed.
@@ -32,7 +32,7 @@ struct Plan {
     return i < ops.size() && ops[i] ? &*ops[i] : nullptr;
   }
 
-  bool operator==(const Plan& other) const;
+  bool operator==(const Plan& other) const = default;
   template <typename H>
   friend H AbslHashValue(H h, const Plan& plan) {
     h = H::combine(std::move(h), plan.form, plan.shardings);

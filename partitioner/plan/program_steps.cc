@@ -5,8 +5,7 @@
 
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/analysis/trip_count.h"
-#include "partitioner/propagation/crossing_values.h"
-#include "partitioner/propagation/free_values.h"
+#include "partitioner/propagation/manual_regions.h"
 
 namespace toroid {
 
@@ -96,7 +95,7 @@ void ProgramSteps::Fill(const FlowOp& op, ProgramStep* step) {
   step->passed_on = decided->passed_on;
 }
 
-void ProgramSteps::SetChoice(int i, const NumberedChoice& choice, const PartialOperands& passed_on) {
+void ProgramSteps::SetChoice(int i, const OpChoice& choice, const PartialOperands& passed_on) {
   steps_[i].choice = &choice;
   steps_[i].passed_on = passed_on;
 }
@@ -107,8 +106,8 @@ Plan ProgramSteps::Decided() const {
   for (const ProgramStep& step : steps_) {
     if (step.choice == nullptr) continue;
     OpDecision decision;
-    decision.assignment.factor_axes = step.choice->choice.factor_axes;
-    decision.assignment.flops = step.choice->choice.flops;
+    decision.assignment.factor_axes = step.choice->factor_axes;
+    decision.assignment.flops = step.choice->flops;
     decision.passed_on = step.passed_on;
     plan.ops[step.op - graph_.ops().data()] = std::move(decision);
   }

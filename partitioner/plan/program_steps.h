@@ -2,9 +2,9 @@
 // delivers values.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "partitioner/plan/plan.h"
 #include "partitioner/plan/plan_memo.h"
 
@@ -28,9 +28,9 @@ struct ProgramStep {
   // Whether the op hands on one leaf of a tuple (FlowGraph::LeafOps). It is decided even if its operand is free.
   bool hands_on = false;
   // How it is computed at present. Null: the step delivers values, or makes free ones.
-  const NumberedChoice* choice = nullptr;
+  const OpChoice* choice = nullptr;
   PartialOperands passed_on;  // The operands that the op takes partial at present.
-  // Whether the result is a free value (../propagation/free_values.h) if certain operands are free or
+  // Whether the result is a free value (IsMadeAnywhere) if certain operands are free or
   // replicated.
   bool may_be_free = false;
   std::vector<Delivery> deliveries;
@@ -53,11 +53,11 @@ class ProgramSteps {
   int producer(int tensor) const { return producer_[tensor]; }
   // The set of versions of a tensor before any step: its sharding in the plan.
   int initial(int tensor) const { return initial_[tensor]; }
-  // Whether a tensor is a free value (../propagation/free_values.h) under any decisions.
+  // Whether a tensor is a free value (IsMadeAnywhere) under any decisions.
   bool is_free(int tensor) const { return free_[tensor]; }
 
   // Makes a choice the present one of a step.
-  void SetChoice(int i, const NumberedChoice& choice, const PartialOperands& passed_on);
+  void SetChoice(int i, const OpChoice& choice, const PartialOperands& passed_on);
   // The plan with the present decisions.
   Plan Decided() const;
 
@@ -81,6 +81,40 @@ class ProgramSteps {
   std::vector<int> last_use_, producer_, initial_;
   std::vector<std::vector<int>> users_;
   std::vector<bool> free_, may_be_free_;
+};
+
+// The shardings in which each value exists at one point of a program.
+class ValuePlaces {
+ public:
+  // Before the first step. Both must outlive this object.
+  ValuePlaces(const ProgramSteps& steps, const VersionSets& versions) : steps_(steps), versions_(versions) {
+    for (int t = 0; t < steps.num_tensors(); ++t) sets_.push_back(steps.initial(t));
+  }
+
+  const ProgramSteps& steps() const { return steps_; }
+  // The number of a tensor's set of shardings.
+  int set(int tensor) const { return sets_[tensor]; }
+  void Put(int tensor, int set) { sets_[tensor] = set; }
+
+  // The pointers hold until a sharding gets a number that has none yet.
+  absl::InlinedVector<const Sharding*, 4> PlacesOf(int tensor) const {
+    absl::InlinedVector<const Sharding*, 4> places;
+    for (const int number : versions_.set(sets_[tensor])) places.push_back(&versions_.sharding(number));
+    return places;
+  }
+  // Whether each device can compute the tensor in any sharding, without communication (IsMadeAnywhere).
+  bool IsFree(int tensor) const { return steps_.is_free(tensor) || sets_[tensor] == VersionSets::kAnywhere; }
+  // True if the tensor exists and only as partial sums, maxima, ...: still to be reduced over devices.
+  bool IsPartial(int tensor) const {
+    const std::vector<int>& set = versions_.set(sets_[tensor]);
+    return !set.empty() &&
+           absl::c_all_of(set, [&](int number) { return versions_.sharding(number).partial != 0; });
+  }
+
+ private:
+  const ProgramSteps& steps_;
+  const VersionSets& versions_;
+  std::vector<int> sets_;  // By tensor.
 };
 
 }  // namespace toroid

@@ -18,7 +18,6 @@
 
 #include <vector>
 
-#include "hlo/devices/mesh.h"
 #include "partitioner/propagation/flow_graph.h"
 
 namespace toroid {

@@ -1,9 +1,6 @@
 #include "partitioner/plan/step_costs.h"
 
-#include <algorithm>
-
-#include "partitioner/plan/passed_on.h"
-#include "partitioner/propagation/free_values.h"
+#include "absl/algorithm/container.h"
 
 namespace toroid {
 namespace {
@@ -17,35 +14,28 @@ void Put(SetsOfTensors* sets, int tensor, int set) {
   sets->push_back({tensor, set});
 }
 
-int Find(const SetsOfTensors& sets, int tensor, SetOf otherwise) {
-  for (const auto& [t, s] : sets) {
-    if (t == tensor) return s;
-  }
-  return otherwise(tensor);
-}
-
 }  // namespace
 
-bool StepCosts::Compute(int i, const NumberedChoice& choice, const PartialOperands& passed_on, SetOf set_of,
+bool StepCosts::Compute(int i, const OpChoice& choice, const PartialOperands& passed_on, SetOf set_of,
                         Taken* taken) {
   ++count_;
   const ProgramStep& step = steps_.step(i);
   const FlowOp& op = *step.op;
   const AxisSet passed = passed_on.axes();
   if (passed != 0) {
-    if ((passed & choice.choice.used) != 0) return false;
-    const AxisSet own = PartialAxes(*op.rule, choice.choice.factor_axes);
+    if ((passed & choice.used) != 0) return false;
+    const AxisSet own = PartialAxes(*op.rule, choice.factor_axes);
     if (own != 0 && op.rule->reducer != passed_on.partial.reducer) return false;
   }
-  taken->cost = choice.choice.time;
-  taken->sent_bytes = choice.choice.sent_bytes;
-  taken->collectives = choice.choice.collectives;
+  taken->cost = choice.time;
+  taken->sent_bytes = choice.sent_bytes;
+  taken->collectives = choice.collectives;
   taken->after.clear();
   for (size_t k = 0; k < op.operands.size(); ++k) {
     const int t = op.operands[k];
     if (steps_.is_free(t) || !graph_.shape(t).IsArray()) continue;
     const int wanted = Wanted(choice, k, passed_on);
-    const VersionSets::Fetched fetched = versions_.Fetch(t, Find(taken->after, t, set_of), wanted);
+    const VersionSets::Fetched fetched = versions_.Fetch(t, SetIn(taken->after, t, set_of), wanted);
     if (fetched.set < 0) return false;
     taken->cost += fetched.moves.time;
     taken->sent_bytes += fetched.moves.sent_bytes;
@@ -54,9 +44,9 @@ bool StepCosts::Compute(int i, const NumberedChoice& choice, const PartialOperan
   }
   taken->sent_bytes *= step.times;
   taken->collectives *= step.times;
-  const auto set_after = [&](int t) { return Find(taken->after, t, set_of); };
+  const auto set_after = [&](int t) { return SetIn(taken->after, t, set_of); };
   if (step.may_be_free && IsFree(op, set_after)) {
-    taken->cost = step.times * (taken->cost - choice.choice.time);
+    taken->cost = step.times * (taken->cost - choice.time);
     Put(&taken->after, op.results[0], VersionSets::kAnywhere);
     return true;
   }
@@ -74,7 +64,7 @@ bool StepCosts::Deliver(int i, SetOf set_of, Taken* taken) {
   taken->cost = taken->sent_bytes = taken->collectives = 0;
   taken->after.clear();
   for (const Delivery& delivery : step.deliveries) {
-    int set = Find(taken->after, delivery.from, set_of);
+    int set = SetIn(taken->after, delivery.from, set_of);
     if (delivery.wanted >= 0) {
       const VersionSets::Fetched fetched = versions_.Fetch(delivery.from, set, delivery.wanted);
       if (fetched.set < 0) return false;
@@ -110,7 +100,7 @@ std::vector<PartialOperands> StepCosts::Passings(int i, SetOf set_of) const {
         const auto same = [&](const PartialOperands& known) {
           return known.operands == passed_on.operands && known.axes() == passed_on.axes();
         };
-        if (std::any_of(passings.begin(), passings.end(), same)) continue;
+        if (absl::c_any_of(passings, same)) continue;
         if (MayPassOn(*op.instruction, op, passed_on)) passings.push_back(passed_on);
       }
     }
@@ -124,8 +114,7 @@ bool StepCosts::IsFree(const FlowOp& op, SetOf set_of) const {
 }
 
 bool StepCosts::HasPartial(int set, const Sharding& partial) const {
-  const std::vector<int>& versions = versions_.set(set);
-  return std::any_of(versions.begin(), versions.end(), [&](int number) {
+  return absl::c_any_of(versions_.set(set), [&](int number) {
     const Sharding& sharding = versions_.sharding(number);
     return (partial.partial & ~sharding.partial) == 0 && sharding.reducer == partial.reducer;
   });

@@ -15,6 +15,17 @@ using SetsOfTensors = absl::InlinedVector<std::pair<int, int>, 6>;
 // The number of a tensor's set of versions.
 using SetOf = absl::FunctionRef<int(int tensor)>;
 
+// The set of a tensor in a list; `otherwise` if it is not there.
+inline int SetIn(const SetsOfTensors& sets, int tensor, SetOf otherwise) {
+  for (const auto& [t, set] : sets) {
+    if (t == tensor) return set;
+  }
+  return otherwise(tensor);
+}
+inline int SetIn(const SetsOfTensors& sets, int tensor, int otherwise) {
+  return SetIn(sets, tensor, [&](int) { return otherwise; });
+}
+
 class StepCosts {
  public:
   StepCosts(const ProgramSteps& steps, PlanMemo* memo)
@@ -30,8 +41,7 @@ class StepCosts {
   };
   // Computes step `i` by a choice, from the sets `set_of`. False if the choice excludes
   // `passed_on`, or if an operand cannot be brought to the sharding that the choice needs.
-  bool Compute(int i, const NumberedChoice& choice, const PartialOperands& passed_on, SetOf set_of,
-               Taken* taken);
+  bool Compute(int i, const OpChoice& choice, const PartialOperands& passed_on, SetOf set_of, Taken* taken);
   // The same for a step that delivers values.
   bool Deliver(int i, SetOf set_of, Taken* taken);
 
@@ -40,7 +50,7 @@ class StepCosts {
   std::vector<PartialOperands> Passings(int i, SetOf set_of) const;
 
   // The number of the sharding in which a choice takes an operand.
-  int Wanted(const NumberedChoice& choice, size_t operand, const PartialOperands& passed_on) {
+  int Wanted(const OpChoice& choice, size_t operand, const PartialOperands& passed_on) {
     const int wanted = choice.operands[operand];
     return passed_on.Has(operand) ? WithPartial(wanted, passed_on) : wanted;
   }

@@ -1,7 +1,28 @@
-#include "partitioner/search/frontier_search.h"
-
+// Proposes plans in which ops are decided together, by dynamic programming over the values that are live between two ops.
+//
+// The axes that the plan uses together cut an op together. In small meshes each prime-sized axis is also tried by itself; since
+// that splits axes that the program names, such a plan must send at most 75 % of the bytes.
+//
+// The search takes ops in program order. A state is the set of shardings in which each live value exists
+// (version_sets.h). Each choice of an op (op_choices.h), with partial operands reduced first or passed on,
+// leads from one state to another at the cost of its communication, memory traffic and, if the cost model
+// prices them, flops. Several paths lead to a state; those that no other path beats in both cost and flops
+// are kept.
+//
+// If the budget allows it, all ops are decided at once; if moreover no state had to be dropped, the result is
+// the cheapest program by the model. In larger programs the search takes the ops that move data, dearest
+// first, and decides the ops around each anew while all other ops keep their decisions. What it finds for one part, or that it
+// finds nothing, holds for all parts that are alike, so that the layers of a model are searched once. If there are too many
+// states, those stay that have the lowest cost so far plus the estimated cost of the next uses of their
+// values. Values at the ends of loops, branches and manual regions keep the plan's shardings. Ops in a loop
+// count once per trip.
+//
+// Example on 2 devices: x is cut by rows; y = dot(x, w) is needed by columns and z = dot(y, v) replicated. If
+// each op is decided alone, y is computed by rows. Gathering x once costs less than moving y and z.
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -9,12 +30,17 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
+#include "hlo/base/disjoint_sets.h"
 #include "partitioner/search/frontier_walk.h"
 #include "partitioner/search/present_program.h"
+#include "partitioner/search/strategies.h"
 
 namespace toroid {
 namespace {
 
+// In a mesh of at most this many prime-sized axes each axis is tried by itself.
+constexpr int kFewAxes = 3;
+constexpr double kMaxSentWithSplitAxes = 0.75;
 // Each choice is evaluated in kFewestStates to kMostStates states. kStepsOfPart is the budget for one part of a
 // large program, in pairs of a state and a choice.
 constexpr int64_t kFewestStates = 48, kMostStates = 256;
@@ -23,6 +49,14 @@ constexpr int64_t kStepsOfPart = 12000;
 constexpr double kMostChoices = 1300;
 // PartAround does not go from one user of a tensor to its other users if the tensor has more users than this.
 constexpr size_t kFewUsers = 8;
+
+struct FrontierSearch {
+  PlanMemo* memo = nullptr;
+  const Plan* plan = nullptr;  // With decisions for all ops.
+  AxisUnits units;             // The runs of axes that may cut a factor: UnitsOf the plan, or SingleAxes.
+  int64_t max_steps = 0;       // Budget: pairs of a state and a choice to evaluate.
+  int64_t max_plan_steps = 0;  // Budget: moves that the planner may look at to plan reshardings.
+};
 
 // The steps around a step that moves data, nearest first.
 struct Part {
@@ -77,29 +111,22 @@ class Frontier {
   // The steps that can be decided, in parts that share no value: each can be decided by itself.
   std::vector<Part> PartsApart() const {
     const ProgramSteps& steps = program_.steps();
-    std::vector<int> joined(
-        steps.num_tensors());  // By tensor: one that it is joined with; itself if it stands for all of them.
-    for (int t = 0; t < steps.num_tensors(); ++t) joined[t] = t;
-    const auto find = [&](int t) {
-      while (joined[t] != t) t = joined[t] = joined[joined[t]];
-      return t;
-    };
+    DisjointSets joined(steps.num_tensors());
     for (const ProgramStep& step : steps.steps()) {
       int first = -1;
       const auto join = [&](int t) {
         if (steps.is_free(t)) return;
-        if (first >= 0) joined[find(t)] = find(first);
+        if (first >= 0) joined.Join(first, t);
         first = t;
       };
-      for (const int t : step.op->operands) join(t);
-      for (const int t : step.op->results) join(t);
+      for (const int t : TensorsOf(*step.op)) join(t);
     }
     std::map<int, Part> parts;  // By the tensor that stands for all of them.
     for (int i = 0; i < steps.size(); ++i) {
       const FlowOp& op = *steps.step(i).op;
       const double count = CountChoices(i);
       if (count <= 1 || count > kMostChoices) continue;
-      Part& part = parts[find(op.results.empty() ? op.operands[0] : op.results[0])];
+      Part& part = parts[joined.Root(op.results.empty() ? op.operands[0] : op.results[0])];
       part.steps.push_back(i);
       part.choices += count;
     }
@@ -232,8 +259,40 @@ class Frontier {
   int64_t last_step_ = 0;
 };
 
+// A plan with other decisions that by the model costs less and computes no more flops; nullopt if it finds none.
+std::optional<Plan> SearchFrontier(const FrontierSearch& search) { return Frontier(search).Run(); }
+
 }  // namespace
 
-std::optional<Plan> SearchFrontier(const FrontierSearch& search) { return Frontier(search).Run(); }
+std::vector<PricedPlan> DecideTogether(const SearchProblem& problem, const PricedPlan& from) {
+  std::vector<PricedPlan> proposed;
+  if (from.price.sent_bytes == 0) return proposed;
+  const PreparedProgram& program = problem.memo->program();
+  const Mesh& mesh = program.annotations.mesh;
+  const AxisUnits together = UnitsOf(mesh, from.plan.shardings);
+  std::vector<AxisUnits> tried = {together};
+  if (mesh.num_axes() <= kFewAxes && together != SingleAxes(mesh)) tried.push_back(SingleAxes(mesh));
+  proposed.reserve(tried.size());  // `best` points into it.
+  const PricedPlan* best = &from;
+  for (size_t i = 0; i < tried.size(); ++i) {
+    FrontierSearch search;
+    search.memo = problem.memo;
+    search.plan = &best->plan;
+    search.units = tried[i];
+    search.max_steps = problem.steps;
+    search.max_plan_steps = kPlanSteps;
+    std::optional<Plan> found = SearchFrontier(search);
+    if (!found) continue;
+    found->early.clear();  // The decisions say themselves where values are moved.
+    std::optional<PricedPlan> plan =
+        DecideGreedily(*std::move(found), *from.policy, /*fixed_outputs=*/true, problem.memo);
+    if (!plan) continue;
+    if (i > 0 && plan->price.sent_bytes > kMaxSentWithSplitAxes * from.price.sent_bytes) continue;
+    if (!Improves(plan->price, best->price, problem.by)) continue;
+    proposed.push_back(*std::move(plan));
+    best = &proposed.back();
+  }
+  return proposed;
+}
 
 }  // namespace toroid

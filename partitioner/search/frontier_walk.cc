@@ -46,7 +46,7 @@ FrontierWalk::FrontierWalk(PresentProgram* program, const AxisUnits& units, Late
 
 bool FrontierWalk::IsOfPart(int step) const { return std::binary_search(part_.begin(), part_.end(), step); }
 
-absl::Span<const NumberedChoice* const> FrontierWalk::ChoicesOf(int step) const {
+absl::Span<const OpChoice* const> FrontierWalk::ChoicesOf(int step) const {
   if (!IsOfPart(step)) return {};
   return program_.memo().Choices(*steps_.step(step).op, units_);
 }
@@ -58,12 +58,12 @@ void FrontierWalk::FindBounds() {
   std::vector<int> next;
   for (const int i : part_) {
     const ProgramStep& step = steps_.step(i);
-    double time = step.choice->choice.time, flops = step.choice->choice.flops;
-    for (const NumberedChoice* choice : ChoicesOf(i)) {
-      time = std::min(time, choice->choice.time);
-      flops = std::min(flops, choice->choice.flops);
+    double time = step.choice->time, flops = step.choice->flops;
+    for (const OpChoice* choice : ChoicesOf(i)) {
+      time = std::min(time, choice->time);
+      flops = std::min(flops, choice->flops);
     }
-    bounds[i] = {i, program_.cost(i) - step.times * time, step.times * (flops - step.choice->choice.flops)};
+    bounds[i] = {i, program_.cost(i) - step.times * time, step.times * (flops - step.choice->flops)};
     next.push_back(i);
   }
   const size_t most = part_.size() + kMostReached;
@@ -141,24 +141,21 @@ void FrontierWalk::Visit(int i) {
 // Extends the paths of a state by each choice of step `i`.
 void FrontierWalk::Take(int i, const Difference& difference, absl::Span<const Path> paths) {
   const ProgramStep& step = steps_.step(i);
-  const auto set_of = [&](int t) {
-    return SetIn(difference, t, SetIn(program_.before(i), t, steps_.initial(t)));
-  };
+  const auto set_of = [&](int t) { return SetIn(difference, t, program_.SetBefore(i, t)); };
   StepCosts::Taken taken;
   if (step.choice == nullptr) {
     if (program_.costs().Deliver(i, set_of, &taken)) Extend(i, difference, paths, taken, 0, nullptr);
     return;
   }
   for (const PartialOperands& passed_on : program_.costs().Passings(i, set_of)) {
-    const auto extend = [&](const NumberedChoice* choice) {
+    const auto extend = [&](const OpChoice* choice) {
       if (!program_.costs().Compute(i, *choice, passed_on, set_of, &taken)) return;
       Node node;
       node.decision = {i, choice, passed_on};
-      Extend(i, difference, paths, taken, step.times * (choice->choice.flops - step.choice->choice.flops),
-             &node);
+      Extend(i, difference, paths, taken, step.times * (choice->flops - step.choice->flops), &node);
     };
     extend(step.choice);
-    for (const NumberedChoice* choice : ChoicesOf(i)) {
+    for (const OpChoice* choice : ChoicesOf(i)) {
       if (choice != step.choice) extend(choice);
     }
   }

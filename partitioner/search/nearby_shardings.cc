@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "partitioner/propagation/flow_problem.h"
-
 namespace toroid {
 namespace {
 
@@ -43,12 +41,6 @@ bool NearbyShardings::HasRule(const FlowOp& op) const {
   return !op.rule->factors.empty() && !program_.annotations.boundaries.contains(op.instruction);
 }
 
-std::vector<int> NearbyShardings::TensorsOf(const FlowOp& op) {
-  std::vector<int> tensors(op.operands.begin(), op.operands.end());
-  tensors.insert(tensors.end(), op.results.begin(), op.results.end());
-  return tensors;
-}
-
 Sharding NearbyShardings::Under(const FlowOp& op, const TensorFactors& tensor,
                                 const Assignment& assignment) const {
   return ShardingUnder(program_.annotations.mesh, *op.rule, tensor, assignment.factor_axes);
@@ -63,13 +55,11 @@ const Assignment& NearbyShardings::Assign(const FlowOp& op, const Places& places
     key.tensors.push_back(place == places.end() ? -1 : memo_.versions().Number(place->second));
   }
   return memo_.Decision(std::move(key), [&] {
-    const AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool) {
-      TensorState state;
+    AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool, TensorView* view) {
       const auto place = places.find(t);
-      if (place != places.end()) state.places.push_back(place->second);
-      state.reserved = program_.annotations.manual[t];
-      return state;
+      if (place != places.end()) view->places.push_back(place->second);
     });
+    problem.reserved = program_.annotations.ManualAxesOf(op);
     return ChooseAssignment(problem, program_.pricing());
   });
 }
@@ -88,7 +78,7 @@ std::vector<const FlowOp*> NearbyShardings::ContestedOps(const ShardingPlan& pla
 }
 
 std::vector<Sharding> NearbyShardings::Likely(const FlowOp& op, size_t i, const ShardingPlan& plan) {
-  const std::vector<int> tensors = TensorsOf(op);
+  const auto tensors = TensorsOf(op);
   const int t = tensors[i];
   std::vector<Sharding> shardings = {Under(op, FactorsOf(op, i), Assign(op, Planned(tensors, t, plan)))};
   for (const int other : tensors) {

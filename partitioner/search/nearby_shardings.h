@@ -1,4 +1,4 @@
-// Other shardings for the tensors around an op, for searches that try them one by one (neighbours.h).
+// Other shardings for the tensors around an op, for searches that try them one by one (neighbours.cc).
 #pragma once
 
 #include <utility>
@@ -14,9 +14,6 @@ class NearbyShardings {
  public:
   // `memo` must outlive this object.
   explicit NearbyShardings(PlanMemo* memo);
-
-  // Operands first, then results.
-  static std::vector<int> TensorsOf(const FlowOp& op);
 
   // Ops that need communication to get their operands from, or bring their results to, the plan's shardings; most bytes first.
   std::vector<const FlowOp*> ContestedOps(const ShardingPlan& plan);
