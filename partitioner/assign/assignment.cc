@@ -1,8 +1,6 @@
 #include "partitioner/assign/assignment.h"
 
-#include <algorithm>
 #include <limits>
-#include <tuple>
 
 #include "partitioner/assign/candidates.h"
 

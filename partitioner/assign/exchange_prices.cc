@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "absl/hash/hash.h"
 #include "hlo/analysis/alike.h"

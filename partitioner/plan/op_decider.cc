@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "hlo/base/status.h"
-#include "partitioner/plan/reduction_points.h"
-
 namespace toroid {
 
 OpDecider::OpDecider(const Plan& plan, const AssignmentPolicy& policy, const ValuePlaces& values,

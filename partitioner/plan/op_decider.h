@@ -4,10 +4,11 @@
 // A product or a slice of a partial sum is a partial sum of products or slices. Reducing it afterwards may be
 // cheaper, and one reduction then serves several terms. Every sharding rule says in which operands its op is
 // linear (sharding_rule.h). MustReduce decides beforehand, for the whole program, which tensors no op takes
-// partial (reduction_points.h).
+// partial (reduction_points.cc).
 //
 // Example: p = dot(a, b) and q = dot(c, d) are partial over 4 devices. p + q takes both partial, and is
 // reduced once. tanh(p) is not linear: it takes p reduced.
+// BUILD: srcs += "reduction_points.cc"
 #pragma once
 
 #include <vector>
@@ -15,6 +16,10 @@
 #include "partitioner/plan/program_steps.h"
 
 namespace toroid {
+
+// By tensor: true if it is to be reduced before any user takes it. `targets`: the propagated shardings, by
+// tensor.
+std::vector<bool> MustReduce(const FlowGraph& graph, const ShardingPlan& targets, const Mesh& mesh);
 
 class OpDecider {
  public:

@@ -4,13 +4,11 @@
 // program. Plans of one module are compared, hashed, printed, read and replayed (plan_text.h).
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "partitioner/plan/op_decision.h"
 #include "partitioner/prepare/prepared_program.h"

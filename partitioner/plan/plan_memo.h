@@ -29,10 +29,11 @@ struct DecisionKey {
   }
 };
 
-// A decision of a search: how one step of a part is computed.
-struct FoundDecision {
+// How one step of a program is computed.
+struct StepDecision {
+  // Null: the step delivers values, or makes free ones.
   const OpChoice* choice = nullptr;
-  PartialOperands passed_on;
+  PartialOperands passed_on;  // The operands that the op takes partial.
 };
 
 class PlanMemo {
@@ -59,11 +60,11 @@ class PlanMemo {
 
   // What a search found for the parts of programs that have a signature (../search/frontier_search.cc): the decisions of their
   // steps; none if it could not improve them. Null if none was searched.
-  const std::vector<FoundDecision>* DecisionsOfPart(size_t signature) const {
+  const std::vector<StepDecision>* DecisionsOfPart(size_t signature) const {
     const auto known = parts_.find(signature);
     return known == parts_.end() ? nullptr : &known->second;
   }
-  void SetDecisionsOfPart(size_t signature, std::vector<FoundDecision> found) {
+  void SetDecisionsOfPart(size_t signature, std::vector<StepDecision> found) {
     parts_[signature] = std::move(found);
   }
 
@@ -75,7 +76,7 @@ class PlanMemo {
   absl::flat_hash_map<std::pair<int, FactorAxesList>, const OpChoice*> choices_;
   absl::flat_hash_map<std::pair<int, AxisUnits>, std::unique_ptr<std::vector<const OpChoice*>>> lists_;
   absl::flat_hash_map<DecisionKey, std::unique_ptr<Assignment>> decisions_;
-  absl::flat_hash_map<size_t, std::vector<FoundDecision>> parts_;
+  absl::flat_hash_map<size_t, std::vector<StepDecision>> parts_;
 };
 
 }  // namespace toroid

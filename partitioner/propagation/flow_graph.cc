@@ -1,13 +1,11 @@
 #include "partitioner/propagation/flow_graph.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/custom_call_targets.h"
-#include "hlo/base/status.h"
 #include "partitioner/ops/op_families.h"
 
 namespace toroid {

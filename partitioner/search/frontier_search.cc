@@ -27,7 +27,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "hlo/base/disjoint_sets.h"
@@ -50,14 +49,6 @@ constexpr double kMostChoices = 1300;
 // PartAround does not go from one user of a tensor to its other users if the tensor has more users than this.
 constexpr size_t kFewUsers = 8;
 
-struct FrontierSearch {
-  PlanMemo* memo = nullptr;
-  const Plan* plan = nullptr;  // With decisions for all ops.
-  AxisUnits units;             // The runs of axes that may cut a factor: UnitsOf the plan, or SingleAxes.
-  int64_t max_steps = 0;       // Budget: pairs of a state and a choice to evaluate.
-  int64_t max_plan_steps = 0;  // Budget: moves that the planner may look at to plan reshardings.
-};
-
 // The steps around a step that moves data, nearest first.
 struct Part {
   std::vector<int> steps;
@@ -66,16 +57,18 @@ struct Part {
 
 class Frontier {
  public:
-  explicit Frontier(const FrontierSearch& search)
-      : memo_(*search.memo),
-        program_(*search.plan, search.memo),
-        units_(search.units),
-        max_steps_(search.max_steps),
+  // `from`: a plan with decisions for all ops. `units`: the runs of axes that may cut a factor.
+  Frontier(const SearchProblem& problem, const Plan& from, AxisUnits units)
+      : memo_(*problem.memo),
+        program_(from, problem.memo),
+        units_(std::move(units)),
+        max_steps_(problem.steps),
         later_uses_(&program_, units_) {
-    program_.versions().LimitPlanning(search.max_plan_steps);
+    program_.versions().LimitPlanning(kPlanSteps);
   }
   ~Frontier() { program_.versions().LimitPlanning(INT64_MAX); }
 
+  // A plan with other decisions that by the model costs less and computes no more flops; nullopt if there is none.
   std::optional<Plan> Run() {
     if (!program_.Follow()) return std::nullopt;
     last_step_ = program_.costs().count() + max_steps_;
@@ -147,20 +140,17 @@ class Frontier {
       const Part part = PartAround(i);
       if (part.steps.empty()) continue;
       const size_t signature = SignatureOf(part);
-      if (const std::vector<FoundDecision>* found = memo_.DecisionsOfPart(signature)) {
+      if (const std::vector<StepDecision>* found = memo_.DecisionsOfPart(signature)) {
         improved |= Repeat(*found, part);
         continue;
       }
       if (IsOver()) break;
       std::vector<int> sorted = part.steps;
       std::sort(sorted.begin(), sorted.end());
-      std::vector<FoundDecision> found;
+      std::vector<StepDecision> found;
       if (Improve(sorted, StatesFor(kStepsOfPart, part.choices))) {
         improved = true;
-        for (const int step : part.steps) {
-          const PresentProgram::Decision decision = program_.DecisionOf(step);
-          found.push_back({decision.choice, decision.passed_on});
-        }
+        for (const int step : part.steps) found.push_back(program_.steps().step(step));
       }
       memo_.SetDecisionsOfPart(signature, std::move(found));
     }
@@ -171,13 +161,12 @@ class Frontier {
 
   // Decides a part like one of the same signature, whose decisions are `found`; none if it could not be improved. True if that
   // makes the program cheaper.
-  bool Repeat(const std::vector<FoundDecision>& found, const Part& part) {
+  bool Repeat(const std::vector<StepDecision>& found, const Part& part) {
     if (found.size() != part.steps.size()) return false;
-    std::vector<PresentProgram::Decision> repeated, present;
+    PresentProgram::Decisions repeated, present;
     for (size_t k = 0; k < part.steps.size(); ++k) {
-      const int step = part.steps[k];
-      present.push_back(program_.DecisionOf(step));
-      repeated.push_back({step, found[k].choice, found[k].passed_on});
+      present.emplace_back(part.steps[k], program_.steps().step(part.steps[k]));
+      repeated.emplace_back(part.steps[k], found[k]);
     }
     const double cost = program_.total();
     if (!program_.Replace(repeated)) return false;
@@ -194,9 +183,9 @@ class Frontier {
   size_t SignatureOf(const Part& part) const {
     size_t hash = absl::HashOf(units_, part.steps.size());
     for (const int i : part.steps) {
-      const PresentProgram::Decision decision = program_.DecisionOf(i);
-      hash = absl::HashOf(hash, ClassOf(i), decision.choice, decision.passed_on.operands,
-                          decision.passed_on.axes(), program_.steps().step(i).times);
+      const ProgramStep& step = program_.steps().step(i);
+      hash = absl::HashOf(hash, ClassOf(i), step.choice, step.passed_on.operands, step.passed_on.axes(),
+                          step.times);
       for (const auto& [t, set] : program_.before(i)) hash = absl::HashOf(hash, set);
       for (const auto& [t, set] : program_.after(i)) {
         const std::vector<int>& users = program_.steps().users(t);
@@ -244,7 +233,7 @@ class Frontier {
   // better, it becomes the present one and the result is true.
   bool Improve(const std::vector<int>& part, size_t most_states) {
     if (part.empty() || most_states < 2) return false;
-    const std::vector<PresentProgram::Decision> decisions =
+    const PresentProgram::Decisions decisions =
         FrontierWalk(&program_, units_, &later_uses_, part, most_states).Run();
     if (decisions.empty() || !program_.Replace(decisions)) return false;
     later_uses_.Clear();
@@ -259,9 +248,6 @@ class Frontier {
   int64_t last_step_ = 0;
 };
 
-// A plan with other decisions that by the model costs less and computes no more flops; nullopt if it finds none.
-std::optional<Plan> SearchFrontier(const FrontierSearch& search) { return Frontier(search).Run(); }
-
 }  // namespace
 
 std::vector<PricedPlan> DecideTogether(const SearchProblem& problem, const PricedPlan& from) {
@@ -275,13 +261,7 @@ std::vector<PricedPlan> DecideTogether(const SearchProblem& problem, const Price
   proposed.reserve(tried.size());  // `best` points into it.
   const PricedPlan* best = &from;
   for (size_t i = 0; i < tried.size(); ++i) {
-    FrontierSearch search;
-    search.memo = problem.memo;
-    search.plan = &best->plan;
-    search.units = tried[i];
-    search.max_steps = problem.steps;
-    search.max_plan_steps = kPlanSteps;
-    std::optional<Plan> found = SearchFrontier(search);
+    std::optional<Plan> found = Frontier(problem, best->plan, tried[i]).Run();
     if (!found) continue;
     found->early.clear();  // The decisions say themselves where values are moved.
     std::optional<PricedPlan> plan =

@@ -63,13 +63,14 @@ class FrontierWalk {
 
   // The decisions of the cheapest path, in the order of steps, if it costs less than the present program and computes no more
   // flops; empty if there is none.
-  std::vector<PresentProgram::Decision> Run();
+  PresentProgram::Decisions Run();
 
  private:
   // A decision on a path, with the number of the decision before it.
   struct Node {
     int before = -1;
-    PresentProgram::Decision decision;
+    int step = 0;
+    StepDecision decision;
   };
 
   // What a step, and all later ones that the part reaches, can save at most, and the fewest flops that they do, as a

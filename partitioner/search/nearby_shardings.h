@@ -4,8 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/types/span.h"
+#include "absl/functional/function_ref.h"
 #include "partitioner/plan/plan_memo.h"
 
 namespace toroid {
@@ -31,10 +30,12 @@ class NearbyShardings {
   std::vector<std::pair<int, Sharding>> ResultsOfUsers(int tensor, const Sharding& sharding);
 
  private:
-  using Places = absl::flat_hash_map<int, Sharding>;
+  // The sharding of a tensor; null if it is free.
+  using Places = absl::FunctionRef<const Sharding*(int tensor)>;
 
   bool HasRule(const FlowOp& op) const;
-  const Assignment& Assign(const FlowOp& op, const Places& places);
+  // The cheapest assignment of an op.
+  const Assignment& Assign(const FlowOp& op, Places places);
   Sharding Under(const FlowOp& op, const TensorFactors& tensor, const Assignment& assignment) const;
 
   PlanMemo& memo_;

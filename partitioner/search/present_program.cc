@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <set>
-#include <utility>
-
-#include "absl/container/flat_hash_map.h"
 
 namespace toroid {
 namespace {
@@ -52,19 +49,19 @@ int PresentProgram::NextUse(int tensor, int i) const {
   return next == users.end() ? -1 : *next;
 }
 
-bool PresentProgram::Replace(const std::vector<Decision>& decisions) {
-  std::vector<Decision> present;
-  for (const Decision& decision : decisions) present.push_back(DecisionOf(decision.step));
+bool PresentProgram::Replace(const Decisions& decisions) {
+  Decisions present;
+  for (const auto& [step, decision] : decisions) present.emplace_back(step, steps_.step(step));
   if (Update(decisions)) return true;
   TOROID_CHECK(Update(present));
   return false;
 }
 
-bool PresentProgram::Update(const std::vector<Decision>& decisions) {
+bool PresentProgram::Update(const Decisions& decisions) {
   std::set<int> agenda;
-  for (const Decision& decision : decisions) {
-    steps_.SetChoice(decision.step, *decision.choice, decision.passed_on);
-    agenda.insert(decision.step);
+  for (const auto& [step, decision] : decisions) {
+    steps_.SetDecision(step, decision);
+    agenda.insert(step);
   }
   absl::flat_hash_map<int, int> changed;  // By tensor whose set differs from that before: its set.
   bool is_possible = true;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "partitioner/plan/step_costs.h"
+#include "partitioner/plan/program_steps.h"
 
 namespace toroid {
 
@@ -24,7 +24,6 @@ class PresentProgram {
 
   PlanMemo& memo() const { return memo_; }
   VersionSets& versions() { return memo_.versions(); }
-  ProgramSteps& steps() { return steps_; }
   const ProgramSteps& steps() const { return steps_; }
   StepCosts& costs() { return costs_; }
   const StepCosts& costs() const { return costs_; }
@@ -43,23 +42,15 @@ class PresentProgram {
   // The first step after `i` that reads or makes a tensor; -1: none.
   int NextUse(int tensor, int i) const;
 
-  // How a step is computed.
-  struct Decision {
-    int step = 0;
-    const OpChoice* choice = nullptr;
-    PartialOperands passed_on;
-  };
-  Decision DecisionOf(int i) const {
-    const ProgramStep& step = steps_.step(i);
-    return {i, step.choice, step.passed_on};
-  }
-  // Replaces decisions, in the order of steps. False, and nothing changed, if some value cannot be brought to the sharding
+  // Steps, in order, and how they are computed.
+  using Decisions = std::vector<std::pair<int, StepDecision>>;
+  // Replaces decisions. False, and nothing changed, if some value cannot be brought to the sharding
   // that a step needs.
-  bool Replace(const std::vector<Decision>& decisions);
+  bool Replace(const Decisions& decisions);
 
  private:
   bool Compute(int i, SetOf set_of, StepCosts::Taken* taken);
-  bool Update(const std::vector<Decision>& decisions);
+  bool Update(const Decisions& decisions);
 
   PlanMemo& memo_;
   ProgramSteps steps_;
