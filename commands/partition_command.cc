@@ -24,7 +24,6 @@
 #include "hlo/passes/pass.h"
 #include "partitioner/prepare/sharding_lines.h"
 #include "partitioner/report/explain_table.h"
-#include "partitioner/report/partition_report.h"
 #include "partitioner/report/statistics.h"
 #include "simulator/cost/machine_cost_model.h"
 #include "simulator/cost/predict_times.h"

@@ -217,14 +217,14 @@ def build_file(package):
     protos = [f for f in sorted(os.listdir(os.path.join(ROOT, package))) if f.endswith('.proto')]
     if not stems and not binaries and not protos:
         return None
-    # `// BUILD: srcs += "a.cc", "b.cc"` in a header adds those sources to its target.
+    # `// BUILD: srcs += "a.cc", "b.h", "b.cc"` in a header adds those sources to its target.
     for stem in list(stems):
         for f in list(stems.get(stem, [])):
             for line in markers(f'{package}/{f}'):
                 if line.startswith('srcs += '):
                     for other in re.findall(r'"([^"]+)"', line):
                         stems[stem].append(other)
-                        del stems[other.rpartition('.')[0]]
+                        stems.pop(other.rpartition('.')[0], None)
     out = '# Written by tools/generate_build.py from the sources; do not edit.\n\n'
     out += 'load("//tools/cc:cc.bzl", "cc_binary", "cc_library", "cc_test")\n\n'
     top = package.split('/')[0]

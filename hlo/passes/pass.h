@@ -100,8 +100,6 @@ struct NamedPass {
   // `numbers`: by option, in the order of `options`.
   std::unique_ptr<Pass> (*make)(absl::Span<const int64_t> numbers);
   absl::Span<const PassOption> options = {};
-  // The pass may remove collectives, shrink them or change their kind; candidates are compared after it.
-  bool changes_what_is_sent = false;
 };
 
 template <typename P>

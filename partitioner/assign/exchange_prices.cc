@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "absl/hash/hash.h"
 #include "hlo/analysis/alike.h"
@@ -17,13 +15,6 @@
 
 namespace toroid {
 namespace {
-
-// The axes of the cut factors: those that collectives of the local program may run over.
-AxisList AxesOf(const Mesh& mesh, absl::Span<const AxisList> factor_axes) {
-  AxisSet used = 0;
-  for (const AxisList& axes : factor_axes) used |= axes.Set();
-  return mesh.InOrder(used);
-}
 
 // By instruction: a hash of all that is computed, and the operands (parameters) that it is computed from.
 struct Origins {
@@ -55,7 +46,7 @@ const ExchangePrices::Exchanges& ExchangePrices::Of(const Instruction& op, const
   static const Exchanges* const kNone = new Exchanges();
   if (FamilyOf(op.opcode()).program == nullptr && !HasTrait(op.opcode(), kExchangesData)) return *kNone;
   if (rule.operands.size() != static_cast<size_t>(op.num_operands())) return *kNone;  // Tuples are handed on.
-  std::unique_ptr<Exchanges>& known = known_[Key(&op, {factor_axes.begin(), factor_axes.end()})];
+  std::unique_ptr<Exchanges>& known = known_[{&op, {factor_axes.begin(), factor_axes.end()}}];
   if (known == nullptr) known = std::make_unique<Exchanges>(Write(op, rule, factor_axes));
   return *known;
 }
@@ -94,7 +85,7 @@ ExchangePrices::Exchanges ExchangePrices::Write(const Instruction& op, const Sha
   main->set_root(b.Tuple(*results));
   const std::vector<bool> needed = NeededInstructions(*main, SideEffects(module));
   const DeviceCounts counts = DeviceCountsOf(module);
-  const AxisList axes = AxesOf(mesh_, factor_axes);
+  const AxisList axes = mesh_.InOrder(UsedAxes(factor_axes));  // Those that its collectives may run over.
   const Origins origins(*main);
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {

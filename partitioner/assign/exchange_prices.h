@@ -17,6 +17,16 @@
 
 namespace toroid {
 
+// By factor of a rule: the axes that cut it.
+using FactorAxesList = absl::InlinedVector<AxisList, 6>;
+
+// The axes that cut some factor.
+inline AxisSet UsedAxes(absl::Span<const AxisList> factor_axes) {
+  AxisSet used = 0;
+  for (const AxisList& axes : factor_axes) used |= axes.Set();
+  return used;
+}
+
 class ExchangePrices {
  public:
   // Both must outlive this object.
@@ -44,14 +54,12 @@ class ExchangePrices {
                       absl::Span<const AxisList> factor_axes);
 
  private:
-  using Key = std::pair<const Instruction*, absl::InlinedVector<AxisList, 6>>;
-
   Exchanges Write(const Instruction& op, const ShardingRule& rule,
                   absl::Span<const AxisList> factor_axes) const;
 
   const Mesh& mesh_;
   const CostModel& cost_;
-  absl::flat_hash_map<Key, std::unique_ptr<Exchanges>> known_;
+  absl::flat_hash_map<std::pair<const Instruction*, FactorAxesList>, std::unique_ptr<Exchanges>> known_;
 };
 
 }  // namespace toroid

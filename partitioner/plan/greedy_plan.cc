@@ -8,15 +8,62 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "partitioner/plan/op_decider.h"
-#include "partitioner/plan/output_shardings.h"
-#include "partitioner/plan/partial_sums.h"
-#include "partitioner/plan/program_steps.h"
-#include "partitioner/plan/step_costs.h"
-#include "partitioner/plan/value_places.h"
-#include "partitioner/propagation/free_values.h"
 
 namespace toroid {
 namespace {
+
+// By leaf of the result: whether it shares memory with an argument.
+std::vector<bool> AliasedLeaves(const Module& module, const Shape& result) {
+  std::vector<bool> aliased(result.NumLeaves(), false);
+  for (const auto& entry : module.proto().input_output_alias().entries()) {
+    const Shape* shape = &result;
+    int64_t leaf = 0;
+    bool inside = true;
+    for (const int64_t index : entry.output_shape_index()) {
+      inside = index >= 0 && index < static_cast<int64_t>(shape->tuple_shapes().size());
+      if (!inside) break;
+      for (int64_t i = 0; i < index; ++i) leaf += shape->tuple_shapes()[i].NumLeaves();
+      shape = &shape->tuple_shapes()[index];
+    }
+    for (int64_t i = 0; inside && i < shape->NumLeaves(); ++i) aliased[leaf + i] = true;
+  }
+  return aliased;
+}
+
+// By output: whether it is an array without an annotation that shares no memory with an argument. A free output may keep the
+// sharding it was computed in.
+std::vector<bool> FreeOutputs(const PreparedProgram& program) {
+  std::vector<bool> free = AliasedLeaves(*program.flat, program.flat->entry()->root()->shape());
+  for (size_t i = 0; i < free.size(); ++i) {
+    const int output = program.graph->outputs()[i];
+    free[i] =
+        !free[i] && !program.annotations.tensor[output].has_value() && program.graph->shape(output).IsArray();
+  }
+  return free;
+}
+
+// The sharding in which an output is returned whose value is `tensor` of the graph: `planned`, unless the output is free and
+// bringing its value there would send something. The value then stays as it was made, if it is cut into equal parts.
+Sharding OutputSharding(const PreparedProgram& program, int tensor, bool is_free, const Sharding& planned,
+                        const ValuePlaces& values) {
+  Sharding wanted = planned;
+  wanted.manual = program.annotations.manual[tensor];
+  if (!is_free || wanted.manual != 0 || values.IsFree(tensor)) return wanted;
+  const Shape& shape = program.graph->shape(tensor);
+  const Sharding* made = nullptr;
+  for (const Sharding* place : values.PlacesOf(tensor)) {
+    const ReshardPlan& plan =
+        program.planner->Plan(shape.dims(), ByteWidth(shape.element_type()), *place, wanted);
+    if (plan.sent_bytes == 0) return wanted;
+    // Callers cannot always take tiles of unequal size.
+    bool even = true;
+    for (int d = 0; d < shape.rank(); ++d) {
+      even &= shape.dim(d) % program.annotations.mesh.Product(place->dims[d]) == 0;
+    }
+    if (made == nullptr && even && place->partial == 0) made = place;
+  }
+  return made == nullptr ? wanted : *made;
+}
 
 class Walk {
  public:
@@ -29,8 +76,7 @@ class Walk {
         steps_(plan_, memo),
         costs_(steps_, memo),
         places_(steps_, versions_),
-        partial_sums_(program_, plan_.shardings, &places_),
-        decider_(plan_, policy, steps_, places_, partial_sums_, memo) {
+        decider_(plan_, policy, places_, memo) {
     if (fixed_outputs) return;
     const std::vector<bool> free = FreeOutputs(program_);
     for (size_t i = 0; i < free.size(); ++i) {
@@ -75,19 +121,19 @@ class Walk {
                                                [&](int t) { return versions_.HasWhole(places_.set(t)); });
     if (!is_free) {
       OpDecision decision = decider_.Decide(*op.instruction, op);
-      steps_.SetChoice(i, memo_.Choice(op, decision.assignment.factor_axes), decision.passed_on);
+      steps_.SetDecision(i, {&memo_.Choice(op, decision.assignment.factor_axes), decision.passed_on});
       decided_[step.op - graph_.ops().data()] = std::move(decision);
     }
     const bool takes_parts = absl::c_any_of(op.operands, [&](int t) { return IsCut(t); });
     if (!costs_.Compute(i, *step.choice, step.passed_on, set_of, &taken)) return false;
     Add(taken);
     if (op.results.empty() || places_.set(op.results[0]) != VersionSets::kAnywhere) {
-      price_.flops += step.times * step.choice->choice.flops;
-      price_.written_bytes += step.times * step.choice->choice.written_bytes;
-      if (step.choice->choice.sent_bytes > 0) Share(i);
+      price_.flops += step.times * step.choice->flops;
+      price_.written_bytes += step.times * step.choice->written_bytes;
+      if (step.choice->sent_bytes > 0) Share(i);
       const bool wants_parts =
           absl::c_any_of(op.results, [&](int t) { return plan_.shardings[t].DimAxes() != 0; });
-      if (step.choice->choice.used == 0 && step.passed_on.none() && (takes_parts || wants_parts))
+      if (step.choice->used == 0 && step.passed_on.none() && (takes_parts || wants_parts))
         ++price_.replicated;
     }
     return true;
@@ -117,8 +163,8 @@ class Walk {
   // Takes the exchanges of step `i` off the price that an earlier op has made with the same operands.
   void Share(int i) {
     const ProgramStep& step = steps_.step(i);
-    const NumberedChoice& choice = *step.choice;
-    for (const ExchangePrices::Exchanges::Part& part : choice.choice.exchanges->parts) {
+    const OpChoice& choice = *step.choice;
+    for (const ExchangePrices::Exchanges::Part& part : choice.exchanges->parts) {
       if (exchanged_.emplace(step.op->operands[part.operand], choice.operands[part.operand], part.hash)
               .second)
         continue;
@@ -162,7 +208,6 @@ class Walk {
   ProgramSteps steps_;
   StepCosts costs_;
   ValuePlaces places_;
-  PartialSums partial_sums_;
   OpDecider decider_;
   std::vector<std::optional<OpDecision>> decided_;
   absl::flat_hash_set<int> free_outputs_;

@@ -7,7 +7,7 @@
 
 #include <optional>
 
-#include "partitioner/assign/assignment_policy.h"
+#include "partitioner/assign/assignment.h"
 #include "partitioner/plan/plan.h"
 #include "partitioner/plan/plan_memo.h"
 #include "partitioner/plan/price.h"
@@ -22,7 +22,7 @@ struct PricedPlan {
 };
 
 // Ops that the plan has decided keep their decisions. If `fixed_outputs`, results are returned in the plan's shardings;
-// otherwise in those of OutputSharding (output_shardings.h), which become the plan's. nullopt if a value cannot be brought to
+// otherwise in those of OutputSharding, which become the plan's. nullopt if a value cannot be brought to
 // a sharding that is needed. `memo`: that of the program.
 std::optional<PricedPlan> DecideGreedily(Plan plan, const AssignmentPolicy& policy, bool fixed_outputs,
                                          PlanMemo* memo);

@@ -3,22 +3,21 @@
 #include <algorithm>
 #include <utility>
 
-#include "hlo/base/math.h"
 #include "partitioner/ops/op_families.h"
 
 namespace toroid {
 namespace {
 
-using FactorAxesList = absl::InlinedVector<AxisList, 6>;
 // A small weight, so that memory traffic decides only between choices that send the same.
 constexpr double kMemoryWeight = 1e-3;
 
 class Enumeration {
  public:
   Enumeration(const PreparedProgram& program, const FlowOp& op, const AxisUnits& units)
-      : program_(program), op_(op), mesh_(program.annotations.mesh), units_(units) {
-    for (const int t : op.operands) reserved_ |= program.annotations.manual[t];
-    for (const int t : op.results) reserved_ |= program.annotations.manual[t];
+      : op_(op),
+        mesh_(program.annotations.mesh),
+        units_(units),
+        reserved_(program.annotations.ManualAxesOf(op)) {
     for (size_t f = 0; f < op.rule->factors.size(); ++f) {
       const Factor& factor = op.rule->factors[f];
       if (factor.size > 1 && CanCutLocally(*op.instruction, factor.kind))
@@ -71,23 +70,17 @@ class Enumeration {
     do {
       AxisList list;
       for (const int i : order) list.Append(units_[i]);
-      if (!MayCut(static_cast<int>(f), list)) continue;
+      if (!MayCut(mesh_, op_, static_cast<int>(f), list)) continue;
       (*axes)[f] = list;
       Order(f + 1, axes);
     } while (std::next_permutation(order.begin(), order.end()));
     (*axes)[f] = AxisList();
   }
 
-  bool MayCut(int f, const AxisList& axes) const {
-    return axes.empty() || op_.rule->Admissible(mesh_, f, axes) == axes ||
-           (op_.rule->factors[f].by_halo && UnevenAxes(mesh_, *op_.rule, f, axes) == axes);
-  }
-
-  const PreparedProgram& program_;
   const FlowOp& op_;
   const Mesh& mesh_;
   const AxisUnits& units_;
-  AxisSet reserved_ = 0;
+  const AxisSet reserved_;
   std::vector<int> factors_;
   std::vector<std::vector<int>> on_factor_;
   std::vector<FactorAxesList> found_;
@@ -130,35 +123,25 @@ AxisUnits SingleAxes(const Mesh& mesh) {
   return units;
 }
 
-OpChoice ChoiceUnder(const PreparedProgram& program, const FlowOp& op,
-                     absl::Span<const AxisList> factor_axes) {
+OpChoice ChoiceUnder(const PreparedProgram& program, const FlowOp& op, absl::Span<const AxisList> factor_axes,
+                     VersionSets* versions) {
   const Mesh& mesh = program.annotations.mesh;
   const CostModel& cost = program.planner->cost();
   const ShardingRule& rule = *op.rule;
   OpChoice choice;
   choice.factor_axes.assign(factor_axes.begin(), factor_axes.end());
-  for (const AxisList& axes : factor_axes) choice.used |= axes.Set();
-  const auto local_bytes = [&](int t, const Sharding& sharding) {
-    double bytes = static_cast<double>(ByteWidth(program.graph->shape(t).element_type()));
-    for (const int64_t size : mesh.ShardDims(program.graph->shape(t).dims(), sharding)) {
-      bytes *= static_cast<double>(size);
-    }
-    return bytes;
-  };
+  choice.used = UsedAxes(factor_axes);
+  OpDecision decision;
+  decision.assignment.factor_axes = choice.factor_axes;
   for (size_t i = 0; i < op.operands.size(); ++i) {
-    Sharding needed = ShardingUnder(mesh, rule, rule.operands[i], factor_axes);
-    needed.manual = program.annotations.manual[op.operands[i]];
-    choice.operands.push_back(std::move(needed));
+    choice.operands.push_back(versions->Number(OperandSharding(program, op, i, decision)));
   }
   for (size_t i = 0; i < op.results.size(); ++i) {
-    Sharding made = ShardingUnder(mesh, rule, rule.results[i], factor_axes);
-    made.manual = program.annotations.manual[op.results[i]];
+    const Sharding made = ResultSharding(program, op, i, decision);
     if (program.graph->shape(op.results[i]).IsArray()) {
-      choice.written_bytes += local_bytes(op.results[i], made);
+      choice.written_bytes += static_cast<double>(LocalBytes(program, op.results[i], made));
     }
-    made.partial = PartialAxes(rule, factor_axes);
-    if (made.partial != 0) made.reducer = rule.reducer;
-    choice.results.push_back(std::move(made));
+    choice.results.push_back(versions->Number(made));
   }
   choice.time = kMemoryWeight * cost.MemoryTime(2 * choice.written_bytes);
   const ExchangePrices::Exchanges& own = program.exchanges->Of(*op.instruction, rule, factor_axes);

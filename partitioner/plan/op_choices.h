@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "partitioner/plan/op_decision.h"
-#include "partitioner/prepare/prepared_program.h"
+#include "partitioner/plan/version_sets.h"
 
 namespace toroid {
 
@@ -24,11 +24,11 @@ AxisUnits UnitsOf(const Mesh& mesh, const ShardingPlan& plan);
 AxisUnits SingleAxes(const Mesh& mesh);
 
 struct OpChoice {
-  absl::InlinedVector<AxisList, 6> factor_axes;
-  AxisSet used = 0;                           // Axes that cut some factor.
-  absl::InlinedVector<Sharding, 3> operands;  // The shardings it needs; not partial.
-  // The shardings it makes; partial over the axes of cut reductions.
-  absl::InlinedVector<Sharding, 1> results;
+  FactorAxesList factor_axes;
+  AxisSet used = 0;                      // Axes that cut some factor.
+  absl::InlinedVector<int, 3> operands;  // The numbers of the shardings it needs, which are not partial.
+  // The numbers of those it makes, partial over the axes of cut reductions.
+  absl::InlinedVector<int, 1> results;
   const ExchangePrices::Exchanges* exchanges = nullptr;  // Its own; never null.
   // By the cost model: of its own exchanges, of a contraction if the model prices flops, and 1/1000 of the
   // time to write and read its results in memory.
@@ -40,14 +40,14 @@ struct OpChoice {
 };
 
 // The choice that cuts the factors of an op over `factor_axes`.
-OpChoice ChoiceUnder(const PreparedProgram& program, const FlowOp& op,
-                     absl::Span<const AxisList> factor_axes);
+OpChoice ChoiceUnder(const PreparedProgram& program, const FlowOp& op, absl::Span<const AxisList> factor_axes,
+                     VersionSets* versions);
 
 // An upper bound on the number of choices, not counting the orders of units.
 double CountChoices(const PreparedProgram& program, const FlowOp& op, const AxisUnits& units);
 
 // The axes of the factors under each choice.
-std::vector<absl::InlinedVector<AxisList, 6>> FactorAxesOf(const PreparedProgram& program, const FlowOp& op,
-                                                           const AxisUnits& units);
+std::vector<FactorAxesList> FactorAxesOf(const PreparedProgram& program, const FlowOp& op,
+                                         const AxisUnits& units);
 
 }  // namespace toroid

@@ -1,33 +1,44 @@
 #include "partitioner/plan/op_decider.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
-
-#include "hlo/base/status.h"
-#include "partitioner/ops/sharding_rule.h"
-#include "partitioner/propagation/flow_problem.h"
 
 namespace toroid {
 
-OpDecider::OpDecider(const Plan& plan, const AssignmentPolicy& policy, const ProgramSteps& steps,
-                     const ValuePlaces& values, const PartialSums& partial_sums, PlanMemo* memo)
+OpDecider::OpDecider(const Plan& plan, const AssignmentPolicy& policy, const ValuePlaces& values,
+                     PlanMemo* memo)
     : memo_(*memo),
       program_(memo->program()),
       graph_(*program_.graph),
       mesh_(program_.annotations.mesh),
       plan_(plan),
       policy_(policy),
-      steps_(steps),
       values_(values),
-      partial_sums_(partial_sums) {}
+      must_reduce_(MustReduce(graph_, plan.shardings, mesh_)) {}
+
+PartialOperands OpDecider::OperandsToPassOn(const Instruction& instruction, const FlowOp& op) const {
+  const PartialOperands none;
+  if (op.results.size() != 1) return none;
+  PartialOperands present;
+  for (size_t i = 0; i < op.operands.size() && i < 32; ++i) {
+    const int t = op.operands[i];
+    if (!graph_.shape(t).IsArray() || !values_.IsPartial(t)) continue;
+    const Sharding sharding = *values_.PlacesOf(t)[0];
+    if (present.none()) present.partial = sharding;
+    if (present.partial.partial != sharding.partial || present.partial.reducer != sharding.reducer)
+      return none;
+    if (must_reduce_[t]) return none;
+    present.operands |= uint32_t{1} << i;
+  }
+  return MayPassOn(instruction, op, present) ? present : none;
+}
 
 const Assignment& OpDecider::Assign(const FlowOp& op, const PartialOperands& passed_on) const {
   DecisionKey key;
   key.policy = &policy_;
   key.op_class = memo_.ClassOf(op);
   for (const int t : op.operands) key.tensors.push_back(values_.IsFree(t) ? -1 : values_.set(t));
-  for (const int t : op.results) key.tensors.push_back(steps_.initial(t));
+  for (const int t : op.results) key.tensors.push_back(values_.steps().initial(t));
   key.tensors.push_back(passed_on.operands);
   if (!passed_on.none()) {
     key.tensors.push_back(static_cast<int64_t>(passed_on.axes()));
@@ -39,26 +50,23 @@ const Assignment& OpDecider::Assign(const FlowOp& op, const PartialOperands& pas
 
 AssignmentProblem OpDecider::ProblemUnder(const FlowOp& op, const PartialOperands& passed_on) const {
   size_t operand = 0;
-  AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool is_result) {
-    TensorState state;
-    state.reserved = program_.annotations.manual[t];
+  AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool is_result, TensorView* view) {
     if (is_result) {
-      state.places.push_back(plan_.shardings[t]);
-      return state;
+      view->places.push_back(plan_.shardings[t]);
+      return;
     }
     const bool stays_partial = passed_on.Has(operand++);
-    state.free = values_.IsFree(t);
+    view->free = values_.IsFree(t);
     for (const Sharding* known : values_.PlacesOf(t)) {
       Sharding place = *known;
       if (stays_partial) {
         place.partial = 0;
         place.reducer = Reducer::kAdd;
       }
-      state.places.push_back(std::move(place));
+      view->places.push_back(std::move(place));
     }
-    return state;
   });
-  problem.reserved |= passed_on.axes();
+  problem.reserved = program_.annotations.ManualAxesOf(op) | passed_on.axes();
   problem.uneven = true;
   return problem;
 }
@@ -81,7 +89,7 @@ OpDecision OpDecider::Decide(const Instruction& instruction, const FlowOp& op) c
     if (ArePartial(op, decided->passed_on)) return *decided;
   }
   OpDecision decision;
-  decision.passed_on = partial_sums_.OperandsToPassOn(instruction, op);
+  decision.passed_on = OperandsToPassOn(instruction, op);
   decision.assignment = Assign(op, decision.passed_on);
   if (decision.passed_on.none()) return decision;
   const Assignment& reduced = Assign(op, PartialOperands());
@@ -99,19 +107,14 @@ bool OpDecider::ReducesFirst(const FlowOp& op, const OpDecision& passing, const 
   if (partial.reducer != op.rule->reducer && PartialAxes(*op.rule, passing.assignment.factor_axes) != 0) {
     return true;
   }
-  const int result = op.results[0];
-  int64_t bytes = ByteWidth(graph_.shape(result).element_type());
-  for (const int64_t size : mesh_.ShardDims(graph_.shape(result).dims(), plan_.shardings[result]))
-    bytes *= size;
-  const double later = program_.planner->cost().CollectiveTime(CollectiveKind::kAllReduce, bytes, mesh_,
-                                                               mesh_.InOrder(partial.partial));
-  // Axes over which partial sums are passed on cannot cut the op, so the devices along them repeat its flops.
   const CostModel& cost = program_.planner->cost();
-  const std::optional<double> work = cost.ContractionTime(reduced.flops);
-  return reduced.time + work.value_or(reduced.flops * kBytesPerFlop) <
-         passing.assignment.time + later +
-             cost.ContractionTime(passing.assignment.flops)
-                 .value_or(passing.assignment.flops * kBytesPerFlop);
+  const int64_t bytes = LocalBytes(program_, op.results[0], plan_.shardings[op.results[0]]);
+  const double later =
+      cost.CollectiveTime(CollectiveKind::kAllReduce, bytes, mesh_, mesh_.InOrder(partial.partial));
+  // Axes over which partial sums are passed on cannot cut the op, so the devices along them repeat its flops.
+  const auto work = [&](double flops) { return cost.ContractionTime(flops).value_or(flops * kBytesPerFlop); };
+  return reduced.time + work(reduced.flops) <
+         passing.assignment.time + later + work(passing.assignment.flops);
 }
 
 }  // namespace toroid

@@ -1,23 +1,34 @@
 // Decides how a device computes an op: which axes cut its factors, and which operands it takes as partial
-// sums.
+// sums, that is, before they are reduced.
+//
+// A product or a slice of a partial sum is a partial sum of products or slices. Reducing it afterwards may be
+// cheaper, and one reduction then serves several terms. Every sharding rule says in which operands its op is
+// linear (sharding_rule.h). MustReduce decides beforehand, for the whole program, which tensors no op takes
+// partial (reduction_points.cc).
+//
+// Example: p = dot(a, b) and q = dot(c, d) are partial over 4 devices. p + q takes both partial, and is
+// reduced once. tanh(p) is not linear: it takes p reduced.
+// BUILD: srcs += "reduction_points.cc"
 #pragma once
 
-#include "partitioner/assign/assignment_policy.h"
-#include "partitioner/plan/op_decision.h"
-#include "partitioner/plan/partial_sums.h"
-#include "partitioner/plan/plan.h"
-#include "partitioner/plan/plan_memo.h"
+#include <vector>
+
 #include "partitioner/plan/program_steps.h"
-#include "partitioner/plan/value_places.h"
-#include "partitioner/prepare/prepared_program.h"
 
 namespace toroid {
 
+// By tensor: true if it is to be reduced before any user takes it. `targets`: the propagated shardings, by
+// tensor.
+std::vector<bool> MustReduce(const FlowGraph& graph, const ShardingPlan& targets, const Mesh& mesh);
+
 class OpDecider {
  public:
-  // All arguments must outlive the decider. `steps`: those of the plan.
-  OpDecider(const Plan& plan, const AssignmentPolicy& policy, const ProgramSteps& steps,
-            const ValuePlaces& values, const PartialSums& partial_sums, PlanMemo* memo);
+  // All arguments must outlive the decider.
+  OpDecider(const Plan& plan, const AssignmentPolicy& policy, const ValuePlaces& values, PlanMemo* memo);
+
+  // The operands that `op` takes partial: all that are partial; none if the op may not take all of them, if
+  // their axes or reducers differ, or if MustReduce holds for one of them.
+  PartialOperands OperandsToPassOn(const Instruction& instruction, const FlowOp& op) const;
 
   // Returns the decision of the plan, if there is one and the partial operands it passes on exist. Otherwise
   // decides from the shardings that the operands have now and those that the plan has for the results.
@@ -39,9 +50,8 @@ class OpDecider {
   const Mesh& mesh_;
   const Plan& plan_;
   const AssignmentPolicy& policy_;
-  const ProgramSteps& steps_;
   const ValuePlaces& values_;
-  const PartialSums& partial_sums_;
+  const std::vector<bool> must_reduce_;  // By tensor: MustReduce.
 };
 
 }  // namespace toroid

@@ -4,9 +4,7 @@
 #include <cstdint>
 
 #include "hlo/devices/mesh.h"
-#include "partitioner/assign/assignment.h"
 #include "partitioner/prepare/prepared_program.h"
-#include "partitioner/propagation/flow_graph.h"
 
 namespace toroid {
 
@@ -39,5 +37,16 @@ Sharding OperandSharding(const PreparedProgram& program, const FlowOp& op, size_
                          const OpDecision& decision);
 Sharding ResultSharding(const PreparedProgram& program, const FlowOp& op, size_t result,
                         const OpDecision& decision);
+
+// True if the op may take the operands of `partial`, and no others, partial: it is linear in them together,
+// under their reducer. Operands that would have to be partial as well may instead be constant zeros, the
+// missing terms of a sum.
+bool MayPassOn(const Instruction& instruction, const FlowOp& op, const PartialOperands& partial);
+
+// Whether the local program of an op can cut factor `factor` over `axes`.
+bool MayCut(const Mesh& mesh, const FlowOp& op, int factor, const AxisList& axes);
+
+// The bytes of a device's shard of a tensor.
+int64_t LocalBytes(const PreparedProgram& program, int tensor, const Sharding& sharding);
 
 }  // namespace toroid

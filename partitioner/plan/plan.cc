@@ -4,9 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "partitioner/ops/op_families.h"
-#include "partitioner/ops/sharding_rule.h"
-#include "partitioner/plan/passed_on.h"
 
 namespace toroid {
 namespace {
@@ -90,9 +87,7 @@ class Checker {
       return Error(t, absl::StrCat(name, " has ", rule.factors.size(), " factors, the plan cuts ",
                                    factor_axes.size()));
     }
-    AxisSet used = decision.passed_on.axes();
-    for (const int operand : op.operands) used |= annotations_.manual[operand];
-    for (const int result : op.results) used |= annotations_.manual[result];
+    AxisSet used = decision.passed_on.axes() | annotations_.ManualAxesOf(op);
     for (size_t f = 0; f < rule.factors.size(); ++f) {
       const AxisList& axes = factor_axes[f];
       if (axes.empty()) continue;
@@ -100,7 +95,7 @@ class Checker {
         return Error(
             t, absl::StrCat("an axis cuts two factors of ", name, ", or one that it passes on partial"));
       }
-      if (!MayCut(*op.instruction, rule, static_cast<int>(f), axes)) {
+      if (!MayCut(annotations_.mesh, op, static_cast<int>(f), axes)) {
         return Error(t, absl::StrCat(name, " cannot be cut in factor ", f, ", of ", rule.factors[f].size,
                                      ", as the plan says"));
       }
@@ -114,14 +109,6 @@ class Checker {
     return absl::OkStatus();
   }
 
-  bool MayCut(const Instruction& op, const ShardingRule& rule, int f, const AxisList& axes) const {
-    const Factor& factor = rule.factors[f];
-    const Mesh& mesh = annotations_.mesh;
-    if (!CanCutLocally(op, factor.kind)) return false;
-    return rule.Admissible(mesh, f, axes) == axes ||
-           (factor.by_halo && UnevenAxes(mesh, rule, f, axes) == axes);
-  }
-
   const Plan& plan_;
   const FlowGraph& graph_;
   const Annotations& annotations_;
@@ -130,26 +117,19 @@ class Checker {
 
 }  // namespace
 
-bool Plan::operator==(const Plan& other) const {
-  return form == other.form && shardings == other.shardings && ops == other.ops && early == other.early;
-}
-
 std::vector<std::string> TensorNames(const PreparedProgram& program) {
   const FlowGraph& graph = *program.graph;
   std::vector<std::string> names(graph.num_tensors());
   absl::flat_hash_map<std::string, int> times;  // How often a name was given.
-  for (const auto& computation : program.flat->computations()) {
-    if (!graph.Reached(*computation)) continue;
-    for (const auto& instruction : computation->instructions()) {
-      const auto leaves = graph.Leaves(*instruction);
-      for (size_t i = 0; i < leaves.size(); ++i) {
-        if (!names[leaves[i]].empty()) continue;
-        std::string name = instruction->Path();
-        if (instruction->shape().IsTuple()) absl::StrAppend(&name, "{", i, "}");
-        const int before = times[name]++;
-        if (before > 0) absl::StrAppend(&name, "#", before + 1);
-        names[leaves[i]] = std::move(name);
-      }
+  for (const Instruction* instruction : graph.ReachedInstructions(*program.flat)) {
+    const auto leaves = graph.Leaves(*instruction);
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      if (!names[leaves[i]].empty()) continue;
+      std::string name = instruction->Path();
+      if (instruction->shape().IsTuple()) absl::StrAppend(&name, "{", i, "}");
+      const int before = times[name]++;
+      if (before > 0) absl::StrAppend(&name, "#", before + 1);
+      names[leaves[i]] = std::move(name);
     }
   }
   for (size_t i = 0; i < graph.outputs().size(); ++i)

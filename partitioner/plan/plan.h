@@ -4,13 +4,11 @@
 // program. Plans of one module are compared, hashed, printed, read and replayed (plan_text.h).
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "partitioner/plan/op_decision.h"
 #include "partitioner/prepare/prepared_program.h"
@@ -20,7 +18,7 @@ namespace toroid {
 struct Plan {
   ProgramForm form = ProgramForm::kAsGiven;  // The form of the program that it belongs to.
   ShardingPlan shardings;                    // By tensor of the flow graph.
-  // By flow op: how it is computed. Empty for edges and for free values (free_values.h), which each device computes in any
+  // By flow op: how it is computed. Empty for edges and for free values (IsMadeAnywhere), which each device computes in any
   // sharding. DecideGreedily decides ops that are not decided yet.
   std::vector<std::optional<OpDecision>> ops;
   // By tensor: a second sharding in which it is made before its users are computed.
@@ -32,7 +30,7 @@ struct Plan {
     return i < ops.size() && ops[i] ? &*ops[i] : nullptr;
   }
 
-  bool operator==(const Plan& other) const;
+  bool operator==(const Plan& other) const = default;
   template <typename H>
   friend H AbslHashValue(H h, const Plan& plan) {
     h = H::combine(std::move(h), plan.form, plan.shardings);

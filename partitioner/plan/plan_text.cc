@@ -7,13 +7,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "hlo/base/status.h"
-#include "hlo/base/suggestion.h"
-#include "partitioner/plan/sharding_reader.h"
 
 namespace toroid {
 namespace {
@@ -74,6 +74,85 @@ std::string Aligned(const std::vector<std::vector<std::string>>& rows) {
   }
   return text;
 }
+
+constexpr absl::string_view kReducers[] = {"", "product ", "maximum ", "minimum ", "and ", "or "};
+
+// Reads shardings as ProgramNames::Text prints them: [{"x"}, {}] partial over {"y"}.
+class ShardingReader {
+ public:
+  ShardingReader(const Mesh& mesh, const ProgramNames& names) {
+    // Names belong to runs of mesh axes: print each run, and keep those that have one name.
+    for (int first = 0; first < mesh.num_axes(); ++first) {
+      AxisList run;
+      for (int axis = first; axis < mesh.num_axes(); ++axis) {
+        run.push_back(axis);
+        Sharding sharding;
+        sharding.dims.push_back(run);
+        const std::string text = names.Text(sharding);  // [{NAME}]
+        const std::string name = text.substr(2, text.size() - 4);
+        if (!absl::StrContains(name, ", ")) axes_of_.emplace(name, run);
+      }
+    }
+  }
+
+  // A sharding of an array of `rank` dimensions; without brackets none of them is cut. Manual axes are left out.
+  // Errors: kInvalidArgument for another text, an axis that the program does not name, or another number of dimensions.
+  absl::StatusOr<Sharding> Read(absl::string_view text, int rank) const {
+    Sharding sharding = Sharding::Replicated(rank);
+    const std::string all(text);
+    const auto error = [&] {
+      return absl::InvalidArgumentError(absl::StrCat("not a sharding of ", rank, " dimensions: ", all));
+    };
+    if (absl::ConsumePrefix(&text, "[")) {
+      for (int d = 0; d < rank; ++d) {
+        if (d > 0 && !absl::ConsumePrefix(&text, ", ")) return error();
+        ASSIGN_OR_RETURN(sharding.dims[d], TakeAxes(&text));
+      }
+      if (!absl::ConsumePrefix(&text, "]")) return error();
+      absl::ConsumePrefix(&text, " ");
+    }
+    if (text.empty()) return sharding;
+    if (!absl::ConsumePrefix(&text, "partial ")) return error();
+    for (size_t r = std::size(kReducers); r-- > 0;) {
+      if (!absl::ConsumePrefix(&text, kReducers[r])) continue;
+      sharding.reducer = static_cast<Reducer>(r);
+      break;
+    }
+    if (!absl::ConsumePrefix(&text, "over ")) return error();
+    ASSIGN_OR_RETURN(const AxisList partial, TakeAxes(&text));
+    if (!text.empty() || partial.empty()) return error();
+    sharding.partial = partial.Set();
+    return sharding;
+  }
+
+ private:
+  // "{"x", "y"}" at the front of `*text`.
+  absl::StatusOr<AxisList> TakeAxes(absl::string_view* text) const {
+    const size_t end = text->find('}');
+    if (!absl::ConsumePrefix(text, "{") || end == absl::string_view::npos) {
+      return absl::InvalidArgumentError(absl::StrCat("expected {AXES}, not ", *text));
+    }
+    absl::string_view inside = text->substr(0, end - 1);
+    text->remove_prefix(end);
+    AxisList axes;
+    AxisSet used = 0;
+    while (!inside.empty()) {
+      const size_t comma = std::min(inside.find(", "), inside.size());
+      const std::string name(inside.substr(0, comma));
+      inside.remove_prefix(std::min(comma + 2, inside.size()));
+      const auto found = axes_of_.find(name);
+      if (found == axes_of_.end())
+        return absl::InvalidArgumentError(absl::StrCat("the program has no axis ", name));
+      if ((used & found->second.Set()) != 0)
+        return absl::InvalidArgumentError(absl::StrCat("uses axis ", name, " twice"));
+      used |= found->second.Set();
+      axes.Append(found->second);
+    }
+    return axes;
+  }
+
+  absl::flat_hash_map<std::string, AxisList> axes_of_;  // By name, parts of named axes among them.
+};
 
 class Reader {
  public:

@@ -25,7 +25,7 @@ struct Price {
 struct Comparison {
   Objective objective = Objective::kBytes;
   const CostModel* cost = &DefaultCostModel();
-  double usual_bytes = 0;  // Sent by the plan whose ops are decided one by one (ops_alone.h).
+  double usual_bytes = 0;  // Sent by the plan whose ops are decided one by one (../search/find_plans.cc).
 };
 
 // The seconds of one step on one device: of collectives with their start-up times, of contractions, and of writing and reading

@@ -4,12 +4,23 @@
 #include <limits>
 #include <utility>
 
-#include "partitioner/plan/op_classes.h"
-
 namespace toroid {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// By tensor of the flow graph: a number that tensors of the same dimensions and width of elements share.
+std::vector<int> TensorClasses(const FlowGraph& graph) {
+  std::vector<int> classes;
+  absl::flat_hash_map<std::pair<int64_t, Dims>, int> known;
+  for (int t = 0; t < graph.num_tensors(); ++t) {
+    const Shape& shape = graph.shape(t);
+    const Dims dims(shape.dims().begin(), shape.dims().end());
+    const auto width = shape.IsArray() ? ByteWidth(shape.element_type()) : 0;
+    classes.push_back(known.try_emplace({width, dims}, static_cast<int>(known.size())).first->second);
+  }
+  return classes;
+}
 
 }  // namespace
 

@@ -62,7 +62,7 @@ class VersionSets {
   static bool MayBecome(const Sharding& from, const Sharding& to);
 
   const PreparedProgram& program_;
-  const std::vector<int> classes_;  // By tensor (op_classes.h).
+  const std::vector<int> classes_;  // By tensor: TensorClasses.
   int64_t last_plan_step_;
   absl::flat_hash_map<Sharding, int> number_of_;
   std::deque<Sharding> shardings_;  // References to them stay valid.

@@ -1,5 +1,13 @@
-#include "partitioner/prepare/late_reversals_pass.h"
-
+// Reverses results instead of operands, so that reversals meet and cancel.
+//
+//   f(reverse(x), broadcast(m))            =>  reverse(f(x, broadcast(m)))
+//   convolution(reverse(x), w, window)     =>  reverse(convolution(x, w, window')), window' being reversed
+//   dot, reduce, transpose, pad, slice ... =>  likewise; a summed dimension is no longer reversed
+//   reverse(reverse(x))                    =>  x
+//
+// A reversal along a cut dimension sends the whole array to other devices.
+// Example: conv(x) + flip(conv(flip(x))) runs an image and its mirror image through a network. With columns
+// cut over devices, only halos are sent after the pass.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -7,6 +15,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "hlo/ir/attribute_views.h"
+#include "partitioner/prepare/prepare_passes.h"
 #include "partitioner/prepare/values_in_form.h"
 
 namespace toroid {

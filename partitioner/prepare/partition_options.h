@@ -37,7 +37,7 @@ struct PartitionOptions {
   bool replicate_outputs = false;
   // Chooses how each op is computed; must outlive the call. Null: CheapestAssignments().
   const AssignmentPolicy* policy = nullptr;
-  // The strategies that look for better plans than the first one (../search/strategy.h), and "forms", which tries them on
+  // The strategies that look for better plans than the first one (../search/strategies.h), and "forms", which tries them on
   // equivalent forms of the program, too. Without any, each op is decided alone.
   std::vector<std::string> strategies = DefaultStrategies();
   // If set, called with every local value that the rewriting makes; for test aids such as PoisonPadding.

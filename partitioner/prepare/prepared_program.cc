@@ -17,11 +17,7 @@
 #include "hlo/passes/mixed_precision.h"
 #include "hlo/passes/run_time_sizes_pass.h"
 #include "partitioner/ops/op_families.h"
-#include "partitioner/prepare/constant_starts_pass.h"
-#include "partitioner/prepare/late_reversals_pass.h"
-#include "partitioner/prepare/single_rows_pass.h"
-#include "partitioner/prepare/unmerged_dims_pass.h"
-#include "partitioner/propagation/check_shardy.h"
+#include "partitioner/prepare/prepare_passes.h"
 #include "partitioner/propagation/propagation.h"
 #include "partitioner/propagation/read_annotations.h"
 
@@ -136,16 +132,13 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
   }
   if (options.replicate_outputs) {
     for (const int output : program->graph->outputs()) {
-      program->annotations.tensor[output] = Annotation::Replicated(program->graph->shape(output).rank());
+      const int rank = program->graph->shape(output).rank();
+      program->annotations.tensor[output] = Annotation::Closed(Sharding::Replicated(rank));
     }
   }
   program->planner = std::make_unique<ReshardPlanner>(&program->annotations.mesh, options.cost);
   program->exchanges = std::make_unique<ExchangePrices>(&program->annotations.mesh, options.cost);
   return program;
-}
-
-ShardingPlan ProposeShardings(const PreparedProgram& program, const std::vector<bool>& even) {
-  return ProposeShardings(program, program.annotations, even);
 }
 
 ShardingPlan ProposeShardings(const PreparedProgram& program, const Annotations& annotations,
@@ -171,10 +164,7 @@ absl::Status GiveSharding(int tensor, const HloSharding& sharding, PreparedProgr
         absl::StrCat("sharding ", sharding.ToString(),
                      " cuts the devices where no sharding of the module does; give it to the module"));
   }
-  Annotation annotation;
-  annotation.sharding = *given;
-  annotation.closed = ~uint64_t{0};
-  program->annotations.tensor[tensor] = std::move(annotation);
+  program->annotations.tensor[tensor] = Annotation::Closed(*given);
   return absl::OkStatus();
 }
 

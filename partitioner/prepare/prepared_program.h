@@ -18,11 +18,8 @@
 #include "absl/strings/string_view.h"
 #include "hlo/ir/module.h"
 #include "hlo/passes/pass.h"
-#include "partitioner/assign/assignment.h"
 #include "partitioner/prepare/partition_options.h"
 #include "partitioner/propagation/annotations.h"
-#include "partitioner/propagation/flow_graph.h"
-#include "partitioner/reshard/plan.h"
 
 namespace toroid {
 
@@ -62,10 +59,8 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
 // A sharding for each tensor of the flow graph.
 using ShardingPlan = std::vector<Sharding>;
 
-// Propagates the annotations to a plan. Only parameters that are annotated as partial sums are partial in it. `even`: by
-// tensor, whether it may be cut only into equal parts; empty: no tensor is so restricted.
-ShardingPlan ProposeShardings(const PreparedProgram& program, const std::vector<bool>& even = {});
-// The same with other annotations than the program's.
+// Propagates annotations, the program's or others, to a plan. Only parameters that are annotated as partial sums are partial in
+// it. `even`: by tensor, whether it may be cut only into equal parts; empty: no tensor is so restricted.
 ShardingPlan ProposeShardings(const PreparedProgram& program, const Annotations& annotations,
                               const std::vector<bool>& even = {});
 

@@ -6,11 +6,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "hlo/devices/mesh.h"
-#include "hlo/ir/instruction.h"
+#include "partitioner/propagation/flow_graph.h"
 
 namespace toroid {
 
@@ -27,13 +28,8 @@ struct Annotation {
   // since it is a buffer.
   bool overruled = false;
 
-  // A replicated sharding that propagation must not cut.
-  static Annotation Replicated(int rank) {
-    Annotation annotation;
-    annotation.sharding = Sharding::Replicated(rank);
-    annotation.closed = ~uint64_t{0};
-    return annotation;
-  }
+  // A sharding that propagation must not cut further.
+  static Annotation Closed(Sharding sharding) { return {std::move(sharding), ~uint64_t{0}}; }
 };
 
 // The global side of an op that enters or leaves a manual region: the operands of SPMDFullToShardShape and
@@ -53,6 +49,13 @@ struct Annotations {
   absl::flat_hash_map<const Instruction*, int64_t> device;
   // The sharding of each leaf of an outfeed's data operand.
   absl::flat_hash_map<const Instruction*, std::vector<Sharding>> fed;
+
+  // The axes with respect to which some tensor of an op is local; they may not cut the op.
+  AxisSet ManualAxesOf(const FlowOp& op) const {
+    AxisSet axes = 0;
+    for (const int t : TensorsOf(op)) axes |= manual[t];
+    return axes;
+  }
 };
 
 }  // namespace toroid

@@ -1,35 +1,29 @@
 #include "partitioner/propagation/flow_graph.h"
 
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/custom_call_targets.h"
-#include "hlo/base/status.h"
 #include "partitioner/ops/op_families.h"
 
 namespace toroid {
 namespace {
 
 bool HasNestedTuple(const Shape& shape) {
-  for (const Shape& element : shape.tuple_shapes()) {
-    if (element.IsTuple()) return true;
-  }
-  return false;
+  return absl::c_any_of(shape.tuple_shapes(), [](const Shape& element) { return element.IsTuple(); });
 }
 
 bool IsDynamic(const Shape& shape) {
-  for (const Shape& element : shape.tuple_shapes()) {
-    if (IsDynamic(element)) return true;
-  }
-  return shape.IsArray() && shape.IsDynamic();
+  return absl::c_any_of(shape.tuple_shapes(), IsDynamic) || (shape.IsArray() && shape.IsDynamic());
 }
 
 // Whether some operand or the result has a dynamic dimension: it may have fewer elements than its shape says,
 // so that a tile of it may have none.
 bool MeetsDynamicSizes(const Instruction& instruction) {
-  for (const Instruction* operand : instruction.operands()) {
-    if (IsDynamic(operand->shape())) return true;
-  }
-  return IsDynamic(instruction.shape());
+  return IsDynamic(instruction.shape()) ||
+         absl::c_any_of(instruction.operands(), [](const Instruction* x) { return IsDynamic(x->shape()); });
 }
 
 // Sets the directions in which shardings may cross `op`. GSPMD's ShardBarrierFrom and ShardBarrierTo close
@@ -127,8 +121,7 @@ void FlowGraph::NoteGroup(const Instruction& instruction) {
 
 bool FlowGraph::AddLeafOps(const Instruction& instruction, absl::Span<const int> tensors) {
   if (!instruction.shape().IsTuple() || !HandsLeavesOn(instruction)) return false;
-  std::vector<int> from;
-  for (const int leaf : Leaves(*instruction.operand(0))) from.push_back(leaf);
+  const std::vector<int> from = OperandLeaves(instruction);
   const int begin = static_cast<int>(ops_.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (!shape(tensors[i]).IsArray()) continue;
@@ -137,6 +130,24 @@ bool FlowGraph::AddLeafOps(const Instruction& instruction, absl::Span<const int>
   }
   leaf_ops_.emplace(&instruction, std::make_pair(begin, static_cast<int>(ops_.size()) - begin));
   return true;
+}
+
+std::vector<int> FlowGraph::OperandLeaves(const Instruction& instruction) const {
+  std::vector<int> tensors;
+  for (const Instruction* operand : instruction.operands()) {
+    const auto leaves = Leaves(*operand);
+    tensors.insert(tensors.end(), leaves.begin(), leaves.end());
+  }
+  return tensors;
+}
+
+std::vector<const Instruction*> FlowGraph::ReachedInstructions(const Module& module) const {
+  std::vector<const Instruction*> reached;
+  for (const auto& computation : module.computations()) {
+    if (!Reached(*computation)) continue;
+    for (const auto& instruction : computation->instructions()) reached.push_back(instruction.get());
+  }
+  return reached;
 }
 
 void FlowGraph::AddComputation(const Computation& computation) {
@@ -151,10 +162,7 @@ void FlowGraph::AddInstruction(const Instruction& instruction) {
   std::vector<int> tensors;
   switch (instruction.opcode()) {
     case Opcode::kTuple:
-      for (const Instruction* operand : instruction.operands()) {
-        for (const int leaf : Leaves(*operand)) tensors.push_back(leaf);
-      }
-      SetLeaves(instruction, tensors);
+      SetLeaves(instruction, OperandLeaves(instruction));
       return;
     case Opcode::kGetTupleElement: {
       const Instruction* tuple = instruction.operand(0);
@@ -222,6 +230,48 @@ void FlowGraph::AddInstruction(const Instruction& instruction) {
   op_of_[computation_begin_[instruction.computation()->index()] + instruction.index()] =
       static_cast<int>(ops_.size());
   ops_.push_back(std::move(op));
+}
+
+AssignmentProblem ProblemOf(const FlowGraph& graph, const FlowOp& op,
+                            absl::FunctionRef<void(int tensor, bool is_result, TensorView* view)> describe) {
+  AssignmentProblem problem;
+  problem.op = op.instruction;
+  problem.rule = op.rule;
+  const auto view_of = [&](int tensor, bool is_result) {
+    TensorView view;
+    view.dims = graph.shape(tensor).dims();
+    view.width = std::max<int64_t>(1, ByteWidth(graph.shape(tensor).element_type()));
+    describe(tensor, is_result, &view);
+    return view;
+  };
+  for (const int t : op.operands) problem.operands.push_back(view_of(t, false));
+  for (const int t : op.results) problem.results.push_back(view_of(t, true));
+  return problem;
+}
+
+bool IsMadeAnywhere(const FlowGraph& graph, const FlowOp& op, absl::FunctionRef<bool(int tensor)> is_free,
+                    absl::FunctionRef<bool(int tensor)> is_whole) {
+  if (op.instruction == nullptr || op.results.size() != 1) return false;
+  const Opcode opcode = op.instruction->opcode();
+  switch (opcode) {
+    case Opcode::kConstant:
+    case Opcode::kIota:
+      return true;
+    case Opcode::kBroadcast:
+      return is_free(op.operands[0]) || is_whole(op.operands[0]);
+    case Opcode::kReshape:
+    case Opcode::kTranspose:
+    case Opcode::kReduce:
+      break;
+    default:
+      if (!IsElementwise(opcode) || !op.instruction->called().empty()) return false;
+  }
+  // A scalar result has no dimension to cut.
+  if (graph.shape(op.results[0]).rank() == 0) return false;
+  for (const int operand : op.operands) {
+    if (!is_free(operand) && !(graph.shape(operand).rank() == 0 && is_whole(operand))) return false;
+  }
+  return !op.operands.empty();
 }
 
 }  // namespace toroid

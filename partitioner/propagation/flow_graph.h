@@ -18,8 +18,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "hlo/ir/module.h"
-#include "partitioner/ops/sharding_rule.h"
+#include "partitioner/assign/assignment.h"
 
 namespace toroid {
 
@@ -41,6 +42,13 @@ void ForEachTensor(const FlowOp& op, const Visit& visit) {
   for (size_t i = 0; i < op.results.size(); ++i) visit(op.results[i], op.rule->results[i], true);
 }
 
+// Operands first, then results.
+inline absl::InlinedVector<int, 4> TensorsOf(const FlowOp& op) {
+  absl::InlinedVector<int, 4> tensors(op.operands.begin(), op.operands.end());
+  tensors.insert(tensors.end(), op.results.begin(), op.results.end());
+  return tensors;
+}
+
 class FlowGraph {
  public:
   // Requires a module as InlineCalls leaves it: no calls, and each body, condition and branch has one caller.
@@ -58,6 +66,8 @@ class FlowGraph {
     const int i = c + instruction.index();
     return absl::MakeConstSpan(leaves_).subspan(leaf_begin_[i], leaf_end_[i] - leaf_begin_[i]);
   }
+  // Those of all operands of an instruction, in order.
+  std::vector<int> OperandLeaves(const Instruction& instruction) const;
   // The flow op of an instruction; null if it has none or one per leaf (LeafOps).
   const FlowOp* OpOf(const Instruction& instruction) const {
     const int c = computation_begin_[instruction.computation()->index()];
@@ -72,6 +82,8 @@ class FlowGraph {
     if (it == leaf_ops_.end()) return {};
     return absl::MakeConstSpan(ops_).subspan(it->second.first, it->second.second);
   }
+  // The instructions of the computations that control flow reaches, in the order of `module`, the graph's own.
+  std::vector<const Instruction*> ReachedInstructions(const Module& module) const;
   // True if the computation is the entry or a body, condition or branch of control flow.
   bool Reached(const Computation& computation) const { return computation_begin_[computation.index()] >= 0; }
   // The output tensors, one per leaf of the entry's result.
@@ -107,5 +119,18 @@ class FlowGraph {
   std::vector<std::vector<int>> groups_;
   absl::flat_hash_map<std::string, int> group_of_id_;
 };
+
+// The problem of an op (../assign/assignment.h), with pointers into the graph. Calls `describe(tensor, is_result, view)` once
+// for each operand and then each result, in order, to add what the caller knows about the tensor's shardings.
+AssignmentProblem ProblemOf(const FlowGraph& graph, const FlowOp& op,
+                            absl::FunctionRef<void(int tensor, bool is_result, TensorView* view)> describe);
+
+// Whether the result of an op is a free value: each device can compute its shard of it in any sharding, without communication.
+// Constants, iotas and broadcasts of replicated arrays are free, and so are elementwise ops, reshapes, transposes and reduces of
+// free values. `is_free(tensor)`: whether an operand is free. `is_whole(tensor)`: whether each device has all of an operand; asked
+// for the operand of a broadcast and for scalar operands.
+// Example: interpolation weights 1 - |i - 2 j| with i and j iotas. A device that needs some rows computes these rows.
+bool IsMadeAnywhere(const FlowGraph& graph, const FlowOp& op, absl::FunctionRef<bool(int tensor)> is_free,
+                    absl::FunctionRef<bool(int tensor)> is_whole);
 
 }  // namespace toroid

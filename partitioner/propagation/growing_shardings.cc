@@ -3,9 +3,28 @@
 #include <algorithm>
 #include <utility>
 
-#include "partitioner/propagation/free_values.h"
-
 namespace toroid {
+namespace {
+
+bool Flows(const Factor& factor) {
+  return factor.kind != FactorKind::kBlocked && factor.kind != FactorKind::kExchanged && !factor.holds_back;
+}
+
+// Cuts `agreed` to what it has in common with `axes`, or extends it if it is a prefix. Returns false if
+// neither list is a prefix of the other.
+bool AgreeWith(const AxisList& axes, AxisList* agreed) {
+  if (agreed->IsPrefixOf(axes)) {
+    *agreed = axes;
+    return true;
+  }
+  if (axes.IsPrefixOf(*agreed)) return true;
+  int common = 0;
+  while ((*agreed)[common] == axes[common]) ++common;
+  *agreed = agreed->Prefix(common);
+  return false;
+}
+
+}  // namespace
 
 GrowingShardings::GrowingShardings(const FlowGraph& graph, const Annotations& annotations,
                                    const std::vector<bool>& even)
@@ -31,11 +50,8 @@ GrowingShardings::GrowingShardings(const FlowGraph& graph, const Annotations& an
   }
   std::stable_sort(later_.begin(), later_.end(),
                    [](const Later& a, const Later& b) { return a.priority < b.priority; });
-  FindFree();
-}
-
-void GrowingShardings::FindFree() {
-  for (const FlowOp& op : graph_.ops()) {
+  // Ops come after the producers of their operands.
+  for (const FlowOp& op : graph.ops()) {
     if (op.instruction == nullptr || op.results.size() != 1) continue;
     GrowingSharding& result = tensors_[op.results[0]];
     if (result.closed != 0) continue;
@@ -97,6 +113,48 @@ std::vector<Sharding> GrowingShardings::Take() && {
   shardings.reserve(tensors_.size());
   for (GrowingSharding& tensor : tensors_) shardings.push_back(std::move(tensor.sharding));
   return shardings;
+}
+
+std::optional<AgreedAxes> AgreeOn(const FlowOp& op, const Mesh& mesh, const GrowingShardings& shardings,
+                                  bool results_only) {
+  const ShardingRule& rule = *op.rule;
+  if (rule.factors.empty()) return std::nullopt;
+  AgreedAxes agreed;
+  agreed.factor_axes.resize(rule.factors.size());
+  absl::InlinedVector<AxisSet, 8> wanted(rule.factors.size(), 0);  // By any tensor.
+  bool any = false;
+  ForEachTensor(op, [&](int t, const TensorFactors& tensor, bool is_result) {
+    if ((results_only && !is_result) || !(is_result ? op.backward : op.forward)) return;
+    if (shardings[t].free) return;
+    const Sharding& sharding = shardings[t].sharding;
+    for (size_t d = 0; d < tensor.size(); ++d) {
+      if (sharding.dims[d].empty()) continue;
+      for (int i = 0; i < tensor[d].size; ++i) {
+        const int f = tensor[d].factor[i];
+        if (!Flows(rule.factors[f])) continue;
+        const AxisList axes =
+            rule.Admissible(mesh, f, FactorAxes(mesh, rule, tensor[d], i, sharding.dims[d]));
+        if (axes.empty()) continue;
+        any = true;
+        wanted[f] |= axes.Set();
+        agreed.conflict |= !AgreeWith(axes, &agreed.factor_axes[f]);
+      }
+    }
+  });
+  if (!any) return std::nullopt;
+  AxisSet once = 0, twice = 0;
+  for (const AxisSet axes : wanted) {
+    twice |= once & axes;
+    once |= axes;
+  }
+  if (twice == 0) return agreed;
+  agreed.conflict = true;
+  for (AxisList& axes : agreed.factor_axes) {
+    int kept = 0;
+    while (kept < axes.size() && !(twice >> axes[kept] & 1)) ++kept;
+    axes = axes.Prefix(kept);
+  }
+  return agreed;
 }
 
 }  // namespace toroid

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "partitioner/propagation/annotations.h"
-#include "partitioner/propagation/flow_graph.h"
 
 namespace toroid {
 
@@ -19,7 +18,7 @@ struct GrowingSharding {
   uint64_t closed = 0;  // As in Annotation.
   AxisSet blocked = 0;  // Axes that may not cut any dimension.
   bool even = false;    // Whether it may be cut only into equal parts.
-  // Whether it is a free value (free_values.h) without closed dimensions. One free value often serves
+  // Whether it is a free value (IsMadeAnywhere) without closed dimensions. One free value often serves
   // unrelated arrays of its shape, so it takes shardings from them and passes none on.
   bool free = false;
 };
@@ -54,13 +53,24 @@ class GrowingShardings {
     AxisList axes;
   };
 
-  void FindFree();
-
   const FlowGraph& graph_;
   const Mesh& mesh_;
   std::vector<GrowingSharding> tensors_;
   std::vector<Later> later_;  // Stated cuts of later priorities, by priority.
   size_t next_ = 0;           // The first one in later_ that is not made yet.
 };
+
+// The axes on which the tensors of one op agree, factor by factor.
+// Example: x[M,K] * w[K,N] -> y[M,N] with x [{a, b}, {}], y [{a}, {c}] and w [{}, {}]. M gets {a, b}, as {a}
+// is a prefix of it, and N gets {c}. With y [{c}, {}] instead, M gets no axis, and there is a conflict.
+struct AgreedAxes {
+  absl::InlinedVector<AxisList, 8> factor_axes;
+  bool conflict = false;  // True if tensors disagree, or two factors want one axis, which neither gets.
+};
+
+// For each factor, the longest list of axes on which the tensors agree that have the factor and pass their
+// shardings on. nullopt if no tensor gives an axis. `results_only`: no shardings flow from operands.
+std::optional<AgreedAxes> AgreeOn(const FlowOp& op, const Mesh& mesh, const GrowingShardings& shardings,
+                                  bool results_only);
 
 }  // namespace toroid

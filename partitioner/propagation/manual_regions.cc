@@ -3,11 +3,9 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "partitioner/propagation/sharding_on_mesh.h"
 #include "partitioner/propagation/stated_shardings.h"
 
 namespace toroid {
@@ -32,12 +30,9 @@ class Reader {
 
  private:
   absl::Status ReadBoundaries() {
-    for (const auto& computation : module_.computations()) {
-      if (!graph_.Reached(*computation)) continue;
-      for (const auto& instruction : computation->instructions()) {
-        if (instruction->opcode() != Opcode::kCustomCall) continue;
-        RETURN_IF_ERROR(Annotate(ReadBoundary(*instruction), instruction->Path()));
-      }
+    for (const Instruction* instruction : graph_.ReachedInstructions(module_)) {
+      if (instruction->opcode() != Opcode::kCustomCall) continue;
+      RETURN_IF_ERROR(Annotate(ReadBoundary(*instruction), instruction->Path()));
     }
     return absl::OkStatus();
   }
@@ -100,11 +95,9 @@ class Reader {
       return absl::InvalidArgumentError("lacks its shardings or manual axes");
     ASSIGN_OR_RETURN(const auto names, ParseSdyManualAxes(*axes));
     ASSIGN_OR_RETURN(const auto shardings, ParseSdyShardings(*text, meshes_));
-    std::vector<int> globals, locals;
-    for (const Instruction* operand : instruction.operands()) {
-      for (const int leaf : graph_.Leaves(*operand)) (boundary->enters ? globals : locals).push_back(leaf);
-    }
-    for (const int leaf : graph_.Leaves(instruction)) (boundary->enters ? locals : globals).push_back(leaf);
+    const auto results = graph_.Leaves(instruction);
+    std::vector<int> globals = graph_.OperandLeaves(instruction), locals(results.begin(), results.end());
+    if (!boundary->enters) std::swap(globals, locals);
     if (shardings.size() != globals.size() || locals.size() != globals.size()) {
       return absl::InvalidArgumentError("has another number of shardings than values");
     }
@@ -127,17 +120,9 @@ class Reader {
 
   // Checks that each local size is the global size divided by the number of manual tiles.
   absl::Status CheckLocalShapes(const Instruction& instruction, const ManualBoundary& boundary) const {
-    std::vector<int> operands;
-    for (const Instruction* operand : instruction.operands()) {
-      for (const int leaf : graph_.Leaves(*operand)) operands.push_back(leaf);
-    }
-    const auto results = graph_.Leaves(instruction);
-    for (size_t i = 0; i < boundary.global.size(); ++i) {
-      const Shape& global = graph_.shape(boundary.enters ? operands[i] : results[i]);
-      const Shape& local = graph_.shape(boundary.enters ? results[i] : operands[i]);
-      Sharding manual = boundary.global[i];
-      for (AxisList& dim : manual.dims) dim = dim.Only(boundary.manual);
-      const Dims expected = out_.mesh.ShardDims(global.dims(), manual);
+    for (const CrossingValue& crossing : CrossingValues(graph_, instruction, boundary)) {
+      const Shape &global = graph_.shape(crossing.global), &local = graph_.shape(crossing.local);
+      const Dims expected = out_.mesh.ShardDims(global.dims(), {crossing.manual});
       if (local.rank() == global.rank() && absl::MakeConstSpan(expected) == local.dims()) continue;
       return absl::InvalidArgumentError(absl::StrCat("the sharding cuts ", global.ToString(), " into ",
                                                      Shape(global.element_type(), expected).ToString(),
@@ -186,12 +171,9 @@ class Reader {
 
   // Checks that no annotation cuts a value over axes with respect to which it is local.
   absl::Status CheckManual() const {
-    for (const auto& computation : module_.computations()) {
-      if (!graph_.Reached(*computation)) continue;
-      for (const auto& instruction : computation->instructions()) {
-        for (const int leaf : graph_.Leaves(*instruction)) {
-          RETURN_IF_ERROR(Annotate(CheckManual(leaf), instruction->Path()));
-        }
+    for (const Instruction* instruction : graph_.ReachedInstructions(module_)) {
+      for (const int leaf : graph_.Leaves(*instruction)) {
+        RETURN_IF_ERROR(Annotate(CheckManual(leaf), instruction->Path()));
       }
     }
     for (const int output : graph_.outputs()) {
@@ -221,6 +203,60 @@ class Reader {
 absl::Status ReadManualRegions(const Module& module, const FlowGraph& graph, const SdyMeshes& meshes,
                                Annotations* annotations) {
   return Reader(module, graph, meshes, annotations).Read();
+}
+
+AxisList CrossingValue::Matching(const Mesh& mesh, int dim, int64_t local_size, const AxisList& free) const {
+  if (manual[dim].empty()) return free;
+  AxisList matching;
+  int64_t tiles = 1;
+  for (const int axis : free) {
+    tiles *= mesh.size(axis);
+    if (local_size % tiles != 0) break;
+    matching.push_back(axis);
+  }
+  return matching;
+}
+
+CrossingValue::Sides CrossingValue::SidesOf(const FlowGraph& graph, const Mesh& mesh, const Sharding& planned,
+                                            AxisSet manual_outside) const {
+  Sides sides = {planned, Sharding::Replicated(static_cast<int>(manual.size()))};
+  for (size_t d = 0; d < manual.size(); ++d) {
+    const int dim = static_cast<int>(d);
+    sides.local.dims[d] = Matching(mesh, dim, graph.shape(local).dim(dim), planned.dims[d]);
+    sides.global.dims[d] = manual[d];
+    sides.global.dims[d].Append(sides.local.dims[d]);
+  }
+  sides.global.manual = manual_outside;
+  return sides;
+}
+
+std::vector<CrossingValue> CrossingValues(const FlowGraph& graph, const Instruction& instruction,
+                                          const ManualBoundary& boundary) {
+  const std::vector<int> operands = graph.OperandLeaves(instruction);
+  const auto results = graph.Leaves(instruction);
+  std::vector<CrossingValue> crossings;
+  for (size_t i = 0; i < boundary.global.size() && i < results.size() && i < operands.size(); ++i) {
+    CrossingValue crossing;
+    crossing.global = boundary.enters ? operands[i] : results[i];
+    crossing.local = boundary.enters ? results[i] : operands[i];
+    crossing.manual_axes = boundary.manual;
+    for (const AxisList& dim : boundary.global[i].dims) crossing.manual.push_back(dim.Only(boundary.manual));
+    crossings.push_back(std::move(crossing));
+  }
+  return crossings;
+}
+
+std::vector<CrossingValue> CrossingValues(const FlowGraph& graph, const Annotations& annotations) {
+  std::vector<CrossingValue> crossings;
+  if (annotations.boundaries.empty()) return crossings;
+  for (const FlowOp& op : graph.ops()) {
+    const auto boundary = annotations.boundaries.find(op.instruction);
+    if (boundary == annotations.boundaries.end()) continue;
+    for (CrossingValue& crossing : CrossingValues(graph, *op.instruction, boundary->second)) {
+      crossings.push_back(std::move(crossing));
+    }
+  }
+  return crossings;
 }
 
 }  // namespace toroid

@@ -1,14 +1,13 @@
 #include "partitioner/propagation/propagation.h"
 
 #include <algorithm>
+#include <deque>
 #include <queue>
 #include <tuple>
 #include <utility>
 
-#include "partitioner/propagation/agreed_axes.h"
-#include "partitioner/propagation/flow_problem.h"
 #include "partitioner/propagation/growing_shardings.h"
-#include "partitioner/propagation/propagation_ops.h"
+#include "partitioner/propagation/manual_regions.h"
 
 namespace toroid {
 namespace {
@@ -28,6 +27,56 @@ bool MovesOnly(const FlowOp& op) {
       return IsElementwise(op.instruction->opcode());
   }
 }
+
+// The ops through which propagation spreads shardings, numbered: those of the flow graph, then a pointwise op
+// over the members of each sharding group, then an op for each value that enters or leaves a manual region.
+class PropagationOps {
+ public:
+  // Keeps a reference to `graph`.
+  PropagationOps(const FlowGraph& graph, const Annotations& annotations)
+      : graph_(graph), crossings_(CrossingValues(graph, annotations)) {
+    for (const std::vector<int>& group : graph.groups()) {
+      if (group.size() < 2) continue;
+      const int operands = static_cast<int>(group.size()) - 1;
+      group_rules_.push_back(PointwiseRule(graph.shape(group[0]).dims(), operands));
+      groups_.push_back({nullptr, &group_rules_.back(), {group.begin(), group.end() - 1}, {group.back()}});
+    }
+    for (const CrossingValue& crossing : crossings_) {
+      boundaries_.push_back({nullptr, &no_factors_, {crossing.global}, {crossing.local}});
+    }
+    touching_.resize(graph.num_tensors());
+    for (int i = 0; i < size(); ++i) {
+      for (const int t : TensorsOf((*this)[i])) touching_[t].push_back(i);
+    }
+  }
+  PropagationOps(const PropagationOps&) = delete;
+
+  int size() const { return num_flow_ops() + static_cast<int>(groups_.size() + boundaries_.size()); }
+  const FlowOp& operator[](int i) const {
+    if (i < num_flow_ops()) return graph_.ops()[i];
+    const int group = i - num_flow_ops(), groups = static_cast<int>(groups_.size());
+    return group < groups ? groups_[group] : boundaries_[group - groups];
+  }
+  // The value that crosses at a manual boundary, whose op has no factors; null for other ops.
+  const CrossingValue* CrossingOf(int i) const {
+    const int boundary = i - num_flow_ops() - static_cast<int>(groups_.size());
+    return boundary < 0 ? nullptr : &crossings_[boundary];
+  }
+  // The ops of sharding groups. Each has the members but the last as operands, and the last as its result.
+  const std::vector<FlowOp>& groups() const { return groups_; }
+  // The ops with this operand or result.
+  absl::Span<const int> Touching(int tensor) const { return touching_[tensor]; }
+
+ private:
+  int num_flow_ops() const { return static_cast<int>(graph_.ops().size()); }
+
+  const FlowGraph& graph_;
+  const std::vector<CrossingValue> crossings_;
+  std::deque<ShardingRule> group_rules_;
+  const ShardingRule no_factors_;
+  std::vector<FlowOp> groups_, boundaries_;
+  std::vector<absl::InlinedVector<int, 6>> touching_;  // By tensor.
+};
 
 class Propagator {
  public:
@@ -197,14 +246,12 @@ class Propagator {
   }
 
   Assignment Decide(const FlowOp& op) {
-    const AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool is_result) {
-      TensorState state;
-      state.free = state_[t].free;
-      state.open = ~state_[t].closed;
+    const AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool is_result, TensorView* view) {
+      view->free = state_[t].free;
+      view->open = ~state_[t].closed;
       const Sharding& sharding = state_[t].sharding;
       // A tensor that is not cut yet may take any sharding, unless it is a result with closed dimensions.
-      if (sharding.DimAxes() != 0 || (state_[t].closed != 0 && is_result)) state.places.push_back(sharding);
-      return state;
+      if (sharding.DimAxes() != 0 || (state_[t].closed != 0 && is_result)) view->places.push_back(sharding);
     });
     return ChooseAssignment(problem, pricing_);
   }

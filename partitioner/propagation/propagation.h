@@ -17,9 +17,7 @@
 
 #include <vector>
 
-#include "partitioner/assign/assignment.h"
 #include "partitioner/propagation/annotations.h"
-#include "partitioner/propagation/flow_graph.h"
 
 namespace toroid {
 

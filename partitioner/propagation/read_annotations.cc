@@ -8,9 +8,11 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/status.h"
+#include "hlo/io/sdy_sharding.h"
+#include "partitioner/ops/stated_rule.h"
 #include "partitioner/propagation/manual_regions.h"
-#include "partitioner/propagation/sharding_on_mesh.h"
 #include "partitioner/propagation/stated_shardings.h"
 
 namespace toroid {
@@ -46,30 +48,15 @@ absl::StatusOr<int64_t> NumDevices(const Module& module, const StatedShardings& 
   return n;
 }
 
-// Whether the sharding has a manual or unreduced subgroup. Its devices hold different values, so the mesh
-// must be able to express the sharding.
-bool HoldsOwnValues(const HloSharding& sharding) {
-  return std::any_of(
-      sharding.subgroups().begin(), sharding.subgroups().end(),
-      [](const HloSharding::Subgroup& subgroup) { return subgroup.type != xla::OpSharding::REPLICATED; });
-}
-
 // The global tensors at GSPMD boundaries of manual regions. The shard a device holds of such a tensor is the
 // array that it computes with inside, so the mesh must be able to express its sharding.
 std::vector<int> ValuesAtBoundaries(const Module& module, const FlowGraph& graph) {
   std::vector<int> values;
-  for (const auto& computation : module.computations()) {
-    if (!graph.Reached(*computation)) continue;
-    for (const auto& instruction : computation->instructions()) {
-      if (instruction->opcode() != Opcode::kCustomCall) continue;
-      const absl::string_view target = instruction->custom_call_target();
-      const Instruction* global = target == "SPMDShardToFullShape" ? instruction.get()
-                                  : target == "SPMDFullToShardShape" && instruction->num_operands() == 1
-                                      ? instruction->operand(0)
-                                      : nullptr;
-      if (global == nullptr) continue;
-      for (const int leaf : graph.Leaves(*global)) values.push_back(leaf);
-    }
+  for (const Instruction* instruction : graph.ReachedInstructions(module)) {
+    const bool enters = IsCallTo(*instruction, "SPMDFullToShardShape") && instruction->num_operands() == 1;
+    if (!enters && !IsCallTo(*instruction, "SPMDShardToFullShape")) continue;
+    const auto global = graph.Leaves(enters ? *instruction->operand(0) : *instruction);
+    values.insert(values.end(), global.begin(), global.end());
   }
   return values;
 }
@@ -142,10 +129,8 @@ absl::Status PlaceSideEffects(const FlowGraph& graph, const StatedShardings& sta
 
 // The path of the instruction that makes a tensor; of the entry's root for output tensors.
 std::string PlaceOf(const Module& module, const FlowGraph& graph, int tensor) {
-  for (const auto& computation : module.computations()) {
-    for (const auto& instruction : computation->instructions()) {
-      if (absl::c_linear_search(graph.Leaves(*instruction), tensor)) return instruction->Path();
-    }
+  for (const Instruction* instruction : graph.ReachedInstructions(module)) {
+    if (absl::c_linear_search(graph.Leaves(*instruction), tensor)) return instruction->Path();
   }
   return module.entry()->root()->Path();
 }
@@ -170,9 +155,64 @@ void KeepReplicated(const FlowGraph& graph, Annotations* annotations) {
     if (!graph.shape(t).IsDynamic() && !graph.shape(t).IsBuffer()) continue;
     std::optional<Annotation>& annotation = annotations->tensor[t];
     const bool cut = annotation && annotation->sharding.DimAxes() != 0;
-    annotation = Annotation::Replicated(graph.shape(t).rank());
+    annotation = Annotation::Closed(Sharding::Replicated(graph.shape(t).rank()));
     annotation->overruled = cut;
   }
+}
+
+bool HasAxis(const SdyMesh& mesh, const std::string& name) {
+  return absl::c_any_of(mesh.axes, [&](const SdyMesh::Axis& axis) { return axis.name == name; });
+}
+
+// `values`: the arrays whose shardings the attribute `key` lists.
+absl::Status CheckShardings(const Instruction& instruction, const char* key,
+                            const std::vector<const Shape*>& values, const SdyMeshes& meshes) {
+  const std::string* text = instruction.FrontendAttribute(key);
+  if (text == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<SdySharding> shardings, ParseSdyShardings(*text, meshes));
+  // A callback without results has one sharding, which names the device that runs it. A get-tuple-element
+  // carries a copy of its operand's attributes.
+  if (values.empty() || instruction.opcode() == Opcode::kGetTupleElement) return absl::OkStatus();
+  if (shardings.size() != values.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(key, " has ", shardings.size(), " shardings for ", values.size(), " values"));
+  }
+  for (size_t i = 0; i < shardings.size(); ++i) {
+    // Over a mesh without axes the list of dimensions is empty whatever the rank.
+    if (shardings[i].mesh.axes.empty() || !values[i]->IsArray()) continue;
+    if (static_cast<int>(shardings[i].dims.size()) == values[i]->rank()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(key, " has ", shardings[i].dims.size(), " dimensions for ", values[i]->ToString()));
+  }
+  const std::string* manual = instruction.FrontendAttribute("xla.sdy.manual_axes");
+  if (manual == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, ParseSdyManualAxes(*manual));
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (std::find(names.begin(), names.begin() + i, names[i]) == names.begin() + i) continue;
+    return absl::InvalidArgumentError(absl::StrCat("xla.sdy.manual_axes names \"", names[i], "\" twice"));
+  }
+  for (const SdySharding& sharding : shardings) {
+    for (const std::string& name : names) {
+      if (HasAxis(sharding.mesh, name)) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat("manual axis \"", name, "\" is not in the mesh of ", key));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckInstruction(const Instruction& instruction, const SdyMeshes& meshes) {
+  std::vector<const Shape*> operands, results, fed;
+  for (const Instruction* operand : instruction.operands()) AppendLeaves(operand->shape(), &operands);
+  AppendLeaves(instruction.shape(), &results);
+  if (instruction.opcode() == Opcode::kOutfeed) AppendLeaves(instruction.operand(0)->shape(), &fed);
+  RETURN_IF_ERROR(CheckStatedRule(instruction));
+  // A ShardingGroup call joins its operand to a group and states no sharding.
+  if (!IsCallTo(instruction, "xla.sdy.ShardingGroup")) {
+    RETURN_IF_ERROR(CheckShardings(instruction, "xla.sdy.sharding", fed.empty() ? results : fed, meshes));
+  }
+  RETURN_IF_ERROR(CheckShardings(instruction, "xla.sdy.in_shardings", operands, meshes));
+  return CheckShardings(instruction, "xla.sdy.out_shardings", results, meshes);
 }
 
 }  // namespace
@@ -192,6 +232,24 @@ absl::StatusOr<Annotations> ReadAnnotations(const Module& module, const FlowGrap
   KeepReplicated(graph, &annotations);
   RETURN_IF_ERROR(ReadManualRegions(module, graph, stated.meshes, &annotations));
   return annotations;
+}
+
+absl::Status CheckShardyAttributes(const Module& module) {
+  const auto& attributes = module.proto().frontend_attributes().map();
+  // The module asks to import its ordinary (GSPMD) shardings into Shardy, so any Shardy attributes are out of
+  // date.
+  if (attributes.contains("xla.sdy.import_mhlo_shardings")) return absl::OkStatus();
+  SdyMeshes meshes;
+  if (const auto it = attributes.find("xla.sdy.meshes"); it != attributes.end()) {
+    ASSIGN_OR_RETURN(meshes, ParseSdyMeshes(it->second));
+  }
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      if (instruction->frontend_attributes() == nullptr) continue;
+      RETURN_IF_ERROR(Annotate(CheckInstruction(*instruction, meshes), instruction->Path()));
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace toroid

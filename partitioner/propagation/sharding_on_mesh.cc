@@ -1,7 +1,7 @@
-#include "partitioner/propagation/sharding_on_mesh.h"
-
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "partitioner/propagation/stated_shardings.h"
 
 namespace toroid {
 namespace {
@@ -25,26 +25,28 @@ absl::StatusOr<Sharding> SameTiles(const HloSharding& sharding, const Mesh& mesh
 
 }  // namespace
 
+bool HoldsOwnValues(const HloSharding& sharding) {
+  return absl::c_any_of(sharding.subgroups(), [](const HloSharding::Subgroup& subgroup) {
+    return subgroup.type != xla::OpSharding::REPLICATED;
+  });
+}
+
 absl::StatusOr<Annotation> OnMesh(const StatedSharding& stated, const Mesh& mesh, int rank) {
   Annotation annotation;
   const std::optional<Sharding> sharding = mesh.FromHlo(stated.sharding, rank);
   if (sharding) {
     annotation.sharding = *sharding;
   } else {
-    for (const HloSharding::Subgroup& subgroup : stated.sharding.subgroups()) {
-      if (subgroup.type != xla::OpSharding::REPLICATED) {
-        return absl::UnimplementedError(
-            absl::StrCat("the sharding ", stated.sharding.ToString(),
-                         " orders manual or unreduced devices unlike the others"));
-      }
+    if (HoldsOwnValues(stated.sharding)) {
+      return absl::UnimplementedError(absl::StrCat("the sharding ", stated.sharding.ToString(),
+                                                   " orders manual or unreduced devices unlike the others"));
     }
     ASSIGN_OR_RETURN(annotation.sharding, SameTiles(stated.sharding, mesh, rank));
     annotation.foreign = stated.sharding;
   }
   annotation.closed = stated.closed;
-  for (const int priority : stated.priorities) {
-    if (priority != 0) annotation.priorities = stated.priorities;
-  }
+  const bool has_later = absl::c_any_of(stated.priorities, [](int priority) { return priority != 0; });
+  if (has_later) annotation.priorities = stated.priorities;
   for (const SdyAxisRef& ref : stated.replicated)
     annotation.replicated |= AxesOnMesh(stated.mesh, ref, mesh).Set();
   return annotation;

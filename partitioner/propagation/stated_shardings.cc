@@ -67,11 +67,8 @@ class Reader {
 
   absl::StatusOr<StatedShardings> Read() {
     RETURN_IF_ERROR(ReadDialect());
-    for (const auto& computation : module_.computations()) {
-      if (!graph_.Reached(*computation)) continue;
-      for (const auto& instruction : computation->instructions()) {
-        RETURN_IF_ERROR(Annotate(ReadInstruction(*instruction), instruction->Path()));
-      }
+    for (const Instruction* instruction : graph_.ReachedInstructions(module_)) {
+      RETURN_IF_ERROR(Annotate(ReadInstruction(*instruction), instruction->Path()));
     }
     if (!out_.shardy) RETURN_IF_ERROR(Annotate(ReadOutputs(), module_.entry()->root()->Path()));
     return std::move(out_);

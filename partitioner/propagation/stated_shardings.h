@@ -6,6 +6,7 @@
 // from outside (Instruction::sharding_is_given). The ordinary dialect counts nevertheless if the module asks to import it
 // (`xla.sdy.import_mhlo_shardings`), or if some Sharding call has an ordinary sharding and no Shardy
 // sharding.
+// BUILD: srcs += "sharding_on_mesh.cc"
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "hlo/devices/hlo_sharding.h"
 #include "hlo/io/sdy_sharding.h"
-#include "partitioner/propagation/flow_graph.h"
+#include "partitioner/propagation/annotations.h"
 
 namespace toroid {
 
@@ -48,5 +49,20 @@ absl::StatusOr<StatedShardings> ReadStatedShardings(const Module& module, const 
 
 // Converts a Shardy sharding. A mesh without axes over one device gives a maximal sharding.
 absl::StatusOr<StatedSharding> FromShardy(const SdySharding& sharding);
+
+// Whether the sharding has a manual or unreduced subgroup. Its devices hold different values, so the mesh
+// must be able to express the sharding.
+bool HoldsOwnValues(const HloSharding& sharding);
+
+// Converts a stated sharding, which lists devices, to an annotation over the axes of the mesh.
+// If the mesh cannot express the sharding's device order, the annotation is foreign: it holds the stated
+// sharding, and one with the same number of tiles in mesh order.
+// Errors: kUnimplemented for manual or unreduced devices in an order that the mesh cannot express;
+// kInvalidArgument if the numbers of tiles are no products of mesh axes.
+absl::StatusOr<Annotation> OnMesh(const StatedSharding& stated, const Mesh& mesh, int rank);
+
+// The axes of `mesh` that make up `ref`, an axis or sub-axis of a Shardy mesh. Empty if `mesh` has no such
+// axes, for example because the Shardy mesh has another number of devices.
+AxisList AxesOnMesh(const std::optional<SdyMesh>& sdy_mesh, const SdyAxisRef& ref, const Mesh& mesh);
 
 }  // namespace toroid

@@ -1,7 +1,6 @@
 #include "partitioner/report/explain_table.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <set>
 #include <tuple>

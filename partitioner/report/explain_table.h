@@ -16,10 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/types/span.h"
-#include "hlo/cost/predicted_times.h"
 #include "partitioner/provenance/cut_note.h"
-#include "partitioner/provenance/replication_log.h"
 #include "partitioner/report/statistics.h"
 
 namespace toroid {

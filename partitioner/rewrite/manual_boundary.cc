@@ -1,6 +1,6 @@
 #include "partitioner/rewrite/manual_boundary.h"
 
-#include "partitioner/propagation/crossing_values.h"
+#include "partitioner/propagation/manual_regions.h"
 
 namespace toroid {
 

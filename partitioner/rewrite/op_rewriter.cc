@@ -10,7 +10,7 @@
 #include "hlo/ir/edit.h"
 #include "partitioner/ops/emit_custom_call.h"
 #include "partitioner/ops/op_families.h"
-#include "partitioner/propagation/free_values.h"
+#include "partitioner/propagation/flow_graph.h"
 #include "partitioner/rewrite/replication_findings.h"
 
 namespace toroid {

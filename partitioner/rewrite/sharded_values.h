@@ -3,7 +3,7 @@
 // A value is a tensor of the flow graph. Its producer adds it in the sharding it was computed in. A user that
 // needs another sharding fetches it: the cheapest plan from any of its versions makes a new version, which
 // later users share. Constants, iotas, broadcasts of replicated values, and values computed from these alone
-// (free_values.h) are rematerialized in each sharding that is needed, without communication.
+// (IsMadeAnywhere) are rematerialized in each sharding that is needed, without communication.
 //
 // Example: h is added in [{a}, {}]. Two users fetch it in [{}, {}]: the first fetch all-gathers it, the
 // second takes the version that the first one made.

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "partitioner/search/strategy.h"
+#include "partitioner/search/strategies.h"
 
 namespace toroid {
 

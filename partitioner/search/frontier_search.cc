@@ -1,20 +1,45 @@
-#include "partitioner/search/frontier_search.h"
-
+// Proposes plans in which ops are decided together, by dynamic programming over the values that are live between two ops.
+//
+// The axes that the plan uses together cut an op together. In small meshes each prime-sized axis is also tried by itself; since
+// that splits axes that the program names, such a plan must send at most 75 % of the bytes.
+//
+// The search takes ops in program order. A state is the set of shardings in which each live value exists
+// (version_sets.h). Each choice of an op (op_choices.h), with partial operands reduced first or passed on,
+// leads from one state to another at the cost of its communication, memory traffic and, if the cost model
+// prices them, flops. Several paths lead to a state; those that no other path beats in both cost and flops
+// are kept.
+//
+// If the budget allows it, all ops are decided at once; if moreover no state had to be dropped, the result is
+// the cheapest program by the model. In larger programs the search takes the ops that move data, dearest
+// first, and decides the ops around each anew while all other ops keep their decisions. What it finds for one part, or that it
+// finds nothing, holds for all parts that are alike, so that the layers of a model are searched once. If there are too many
+// states, those stay that have the lowest cost so far plus the estimated cost of the next uses of their
+// values. Values at the ends of loops, branches and manual regions keep the plan's shardings. Ops in a loop
+// count once per trip.
+//
+// Example on 2 devices: x is cut by rows; y = dot(x, w) is needed by columns and z = dot(y, v) replicated. If
+// each op is decided alone, y is computed by rows. Gathering x once costs less than moving y and z.
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <queue>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
+#include "hlo/base/disjoint_sets.h"
 #include "partitioner/search/frontier_walk.h"
 #include "partitioner/search/present_program.h"
+#include "partitioner/search/strategies.h"
 
 namespace toroid {
 namespace {
 
+// In a mesh of at most this many prime-sized axes each axis is tried by itself.
+constexpr int kFewAxes = 3;
+constexpr double kMaxSentWithSplitAxes = 0.75;
 // Each choice is evaluated in kFewestStates to kMostStates states. kStepsOfPart is the budget for one part of a
 // large program, in pairs of a state and a choice.
 constexpr int64_t kFewestStates = 48, kMostStates = 256;
@@ -32,16 +57,18 @@ struct Part {
 
 class Frontier {
  public:
-  explicit Frontier(const FrontierSearch& search)
-      : memo_(*search.memo),
-        program_(*search.plan, search.memo),
-        units_(search.units),
-        max_steps_(search.max_steps),
+  // `from`: a plan with decisions for all ops. `units`: the runs of axes that may cut a factor.
+  Frontier(const SearchProblem& problem, const Plan& from, AxisUnits units)
+      : memo_(*problem.memo),
+        program_(from, problem.memo),
+        units_(std::move(units)),
+        max_steps_(problem.steps),
         later_uses_(&program_, units_) {
-    program_.versions().LimitPlanning(search.max_plan_steps);
+    program_.versions().LimitPlanning(kPlanSteps);
   }
   ~Frontier() { program_.versions().LimitPlanning(INT64_MAX); }
 
+  // A plan with other decisions that by the model costs less and computes no more flops; nullopt if there is none.
   std::optional<Plan> Run() {
     if (!program_.Follow()) return std::nullopt;
     last_step_ = program_.costs().count() + max_steps_;
@@ -77,29 +104,22 @@ class Frontier {
   // The steps that can be decided, in parts that share no value: each can be decided by itself.
   std::vector<Part> PartsApart() const {
     const ProgramSteps& steps = program_.steps();
-    std::vector<int> joined(
-        steps.num_tensors());  // By tensor: one that it is joined with; itself if it stands for all of them.
-    for (int t = 0; t < steps.num_tensors(); ++t) joined[t] = t;
-    const auto find = [&](int t) {
-      while (joined[t] != t) t = joined[t] = joined[joined[t]];
-      return t;
-    };
+    DisjointSets joined(steps.num_tensors());
     for (const ProgramStep& step : steps.steps()) {
       int first = -1;
       const auto join = [&](int t) {
         if (steps.is_free(t)) return;
-        if (first >= 0) joined[find(t)] = find(first);
+        if (first >= 0) joined.Join(first, t);
         first = t;
       };
-      for (const int t : step.op->operands) join(t);
-      for (const int t : step.op->results) join(t);
+      for (const int t : TensorsOf(*step.op)) join(t);
     }
     std::map<int, Part> parts;  // By the tensor that stands for all of them.
     for (int i = 0; i < steps.size(); ++i) {
       const FlowOp& op = *steps.step(i).op;
       const double count = CountChoices(i);
       if (count <= 1 || count > kMostChoices) continue;
-      Part& part = parts[find(op.results.empty() ? op.operands[0] : op.results[0])];
+      Part& part = parts[joined.Root(op.results.empty() ? op.operands[0] : op.results[0])];
       part.steps.push_back(i);
       part.choices += count;
     }
@@ -120,20 +140,17 @@ class Frontier {
       const Part part = PartAround(i);
       if (part.steps.empty()) continue;
       const size_t signature = SignatureOf(part);
-      if (const std::vector<FoundDecision>* found = memo_.DecisionsOfPart(signature)) {
+      if (const std::vector<StepDecision>* found = memo_.DecisionsOfPart(signature)) {
         improved |= Repeat(*found, part);
         continue;
       }
       if (IsOver()) break;
       std::vector<int> sorted = part.steps;
       std::sort(sorted.begin(), sorted.end());
-      std::vector<FoundDecision> found;
+      std::vector<StepDecision> found;
       if (Improve(sorted, StatesFor(kStepsOfPart, part.choices))) {
         improved = true;
-        for (const int step : part.steps) {
-          const PresentProgram::Decision decision = program_.DecisionOf(step);
-          found.push_back({decision.choice, decision.passed_on});
-        }
+        for (const int step : part.steps) found.push_back(program_.steps().step(step));
       }
       memo_.SetDecisionsOfPart(signature, std::move(found));
     }
@@ -144,13 +161,12 @@ class Frontier {
 
   // Decides a part like one of the same signature, whose decisions are `found`; none if it could not be improved. True if that
   // makes the program cheaper.
-  bool Repeat(const std::vector<FoundDecision>& found, const Part& part) {
+  bool Repeat(const std::vector<StepDecision>& found, const Part& part) {
     if (found.size() != part.steps.size()) return false;
-    std::vector<PresentProgram::Decision> repeated, present;
+    PresentProgram::Decisions repeated, present;
     for (size_t k = 0; k < part.steps.size(); ++k) {
-      const int step = part.steps[k];
-      present.push_back(program_.DecisionOf(step));
-      repeated.push_back({step, found[k].choice, found[k].passed_on});
+      present.emplace_back(part.steps[k], program_.steps().step(part.steps[k]));
+      repeated.emplace_back(part.steps[k], found[k]);
     }
     const double cost = program_.total();
     if (!program_.Replace(repeated)) return false;
@@ -167,9 +183,9 @@ class Frontier {
   size_t SignatureOf(const Part& part) const {
     size_t hash = absl::HashOf(units_, part.steps.size());
     for (const int i : part.steps) {
-      const PresentProgram::Decision decision = program_.DecisionOf(i);
-      hash = absl::HashOf(hash, ClassOf(i), decision.choice, decision.passed_on.operands,
-                          decision.passed_on.axes(), program_.steps().step(i).times);
+      const ProgramStep& step = program_.steps().step(i);
+      hash = absl::HashOf(hash, ClassOf(i), step.choice, step.passed_on.operands, step.passed_on.axes(),
+                          step.times);
       for (const auto& [t, set] : program_.before(i)) hash = absl::HashOf(hash, set);
       for (const auto& [t, set] : program_.after(i)) {
         const std::vector<int>& users = program_.steps().users(t);
@@ -217,7 +233,7 @@ class Frontier {
   // better, it becomes the present one and the result is true.
   bool Improve(const std::vector<int>& part, size_t most_states) {
     if (part.empty() || most_states < 2) return false;
-    const std::vector<PresentProgram::Decision> decisions =
+    const PresentProgram::Decisions decisions =
         FrontierWalk(&program_, units_, &later_uses_, part, most_states).Run();
     if (decisions.empty() || !program_.Replace(decisions)) return false;
     later_uses_.Clear();
@@ -234,6 +250,29 @@ class Frontier {
 
 }  // namespace
 
-std::optional<Plan> SearchFrontier(const FrontierSearch& search) { return Frontier(search).Run(); }
+std::vector<PricedPlan> DecideTogether(const SearchProblem& problem, const PricedPlan& from) {
+  std::vector<PricedPlan> proposed;
+  if (from.price.sent_bytes == 0) return proposed;
+  const PreparedProgram& program = problem.memo->program();
+  const Mesh& mesh = program.annotations.mesh;
+  const AxisUnits together = UnitsOf(mesh, from.plan.shardings);
+  std::vector<AxisUnits> tried = {together};
+  if (mesh.num_axes() <= kFewAxes && together != SingleAxes(mesh)) tried.push_back(SingleAxes(mesh));
+  proposed.reserve(tried.size());  // `best` points into it.
+  const PricedPlan* best = &from;
+  for (size_t i = 0; i < tried.size(); ++i) {
+    std::optional<Plan> found = Frontier(problem, best->plan, tried[i]).Run();
+    if (!found) continue;
+    found->early.clear();  // The decisions say themselves where values are moved.
+    std::optional<PricedPlan> plan =
+        DecideGreedily(*std::move(found), *from.policy, /*fixed_outputs=*/true, problem.memo);
+    if (!plan) continue;
+    if (i > 0 && plan->price.sent_bytes > kMaxSentWithSplitAxes * from.price.sent_bytes) continue;
+    if (!Improves(plan->price, best->price, problem.by)) continue;
+    proposed.push_back(*std::move(plan));
+    best = &proposed.back();
+  }
+  return proposed;
+}
 
 }  // namespace toroid

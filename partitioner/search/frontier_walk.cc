@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+
 namespace toroid {
 namespace {
 
@@ -16,16 +18,11 @@ constexpr size_t kMostReached = 256;
 // Users of a value that are looked ahead at.
 constexpr size_t kMostUses = 32;
 
-bool IsBeaten(const Path& path, const Paths& known) {
-  return std::any_of(known.begin(), known.end(),
-                     [&](const Path& other) { return other.cost <= path.cost && other.flops <= path.flops; });
-}
+bool Beats(const Path& a, const Path& b) { return a.cost <= b.cost && a.flops <= b.flops; }
 
 // Adds a path, and removes those that it beats.
 void Insert(const Path& path, Paths* kept) {
-  const auto is_beaten = [&](const Path& other) {
-    return path.cost <= other.cost && path.flops <= other.flops;
-  };
+  const auto is_beaten = [&](const Path& other) { return Beats(path, other); };
   kept->erase(std::remove_if(kept->begin(), kept->end(), is_beaten), kept->end());
   if (kept->size() < kMostPaths) kept->push_back(path);
 }
@@ -46,7 +43,7 @@ FrontierWalk::FrontierWalk(PresentProgram* program, const AxisUnits& units, Late
 
 bool FrontierWalk::IsOfPart(int step) const { return std::binary_search(part_.begin(), part_.end(), step); }
 
-absl::Span<const NumberedChoice* const> FrontierWalk::ChoicesOf(int step) const {
+absl::Span<const OpChoice* const> FrontierWalk::ChoicesOf(int step) const {
   if (!IsOfPart(step)) return {};
   return program_.memo().Choices(*steps_.step(step).op, units_);
 }
@@ -58,12 +55,12 @@ void FrontierWalk::FindBounds() {
   std::vector<int> next;
   for (const int i : part_) {
     const ProgramStep& step = steps_.step(i);
-    double time = step.choice->choice.time, flops = step.choice->choice.flops;
-    for (const NumberedChoice* choice : ChoicesOf(i)) {
-      time = std::min(time, choice->choice.time);
-      flops = std::min(flops, choice->choice.flops);
+    double time = step.choice->time, flops = step.choice->flops;
+    for (const OpChoice* choice : ChoicesOf(i)) {
+      time = std::min(time, choice->time);
+      flops = std::min(flops, choice->flops);
     }
-    bounds[i] = {i, program_.cost(i) - step.times * time, step.times * (flops - step.choice->choice.flops)};
+    bounds[i] = {i, program_.cost(i) - step.times * time, step.times * (flops - step.choice->flops)};
     next.push_back(i);
   }
   const size_t most = part_.size() + kMostReached;
@@ -89,7 +86,7 @@ void FrontierWalk::FindBounds() {
   }
 }
 
-std::vector<PresentProgram::Decision> FrontierWalk::Run() {
+PresentProgram::Decisions FrontierWalk::Run() {
   states_.At(Difference()).push_back(Path());
   while (!agenda_.empty()) {
     const int i = *agenda_.begin();
@@ -104,9 +101,10 @@ std::vector<PresentProgram::Decision> FrontierWalk::Run() {
       if (path.flops <= 0 && (best == nullptr || path.cost < best->cost)) best = &path;
     }
   }
-  std::vector<PresentProgram::Decision> decisions;
+  PresentProgram::Decisions decisions;
   if (best == nullptr || best->cost >= -kLeastGain * program_.total()) return decisions;
-  for (int n = best->last; n >= 0; n = nodes_[n].before) decisions.push_back(nodes_[n].decision);
+  for (int n = best->last; n >= 0; n = nodes_[n].before)
+    decisions.emplace_back(nodes_[n].step, nodes_[n].decision);
   std::reverse(decisions.begin(), decisions.end());
   return decisions;
 }
@@ -122,8 +120,8 @@ void FrontierWalk::Visit(int i) {
   next_.Clear();
   const bool is_of_part = IsOfPart(i);
   const auto is_touched = [&](const Difference& difference) {
-    return std::any_of(difference.begin(), difference.end(),
-                       [&](const auto& value) { return SetIn(program_.after(i), value.first, -1) >= 0; });
+    return absl::c_any_of(difference,
+                          [&](const auto& value) { return SetIn(program_.after(i), value.first, -1) >= 0; });
   };
   for (const auto& [difference, paths] : states_) {
     if (is_of_part || is_touched(difference)) {
@@ -141,24 +139,20 @@ void FrontierWalk::Visit(int i) {
 // Extends the paths of a state by each choice of step `i`.
 void FrontierWalk::Take(int i, const Difference& difference, absl::Span<const Path> paths) {
   const ProgramStep& step = steps_.step(i);
-  const auto set_of = [&](int t) {
-    return SetIn(difference, t, SetIn(program_.before(i), t, steps_.initial(t)));
-  };
+  const auto set_of = [&](int t) { return SetIn(difference, t, program_.SetBefore(i, t)); };
   StepCosts::Taken taken;
   if (step.choice == nullptr) {
     if (program_.costs().Deliver(i, set_of, &taken)) Extend(i, difference, paths, taken, 0, nullptr);
     return;
   }
   for (const PartialOperands& passed_on : program_.costs().Passings(i, set_of)) {
-    const auto extend = [&](const NumberedChoice* choice) {
+    const auto extend = [&](const OpChoice* choice) {
       if (!program_.costs().Compute(i, *choice, passed_on, set_of, &taken)) return;
-      Node node;
-      node.decision = {i, choice, passed_on};
-      Extend(i, difference, paths, taken, step.times * (choice->choice.flops - step.choice->choice.flops),
-             &node);
+      const Node node = {-1, i, {choice, passed_on}};
+      Extend(i, difference, paths, taken, step.times * (choice->flops - step.choice->flops), &node);
     };
     extend(step.choice);
-    for (const NumberedChoice* choice : ChoicesOf(i)) {
+    for (const OpChoice* choice : ChoicesOf(i)) {
       if (choice != step.choice) extend(choice);
     }
   }
@@ -170,7 +164,7 @@ void FrontierWalk::Extend(int i, const Difference& before, absl::Span<const Path
                           const StepCosts::Taken& taken, double flops, const Node* node) {
   const double cost = taken.cost - program_.cost(i);
   const auto may_win = [&](const Path& path) { return MayWin({path.cost + cost, path.flops + flops}); };
-  if (std::none_of(paths.begin(), paths.end(), may_win)) return;
+  if (absl::c_none_of(paths, may_win)) return;
   const Difference difference = DifferenceAfter(i, before, taken);
   Paths& kept = next_.At(difference);
   if (kept.empty()) {
@@ -181,7 +175,8 @@ void FrontierWalk::Extend(int i, const Difference& before, absl::Span<const Path
   }
   for (const Path& path : paths) {
     Path longer = {path.cost + cost, path.flops + flops, path.last};
-    if (!MayWin(longer) || IsBeaten(longer, kept)) continue;
+    const auto beats = [&](const Path& other) { return Beats(other, longer); };
+    if (!MayWin(longer) || absl::c_any_of(kept, beats)) continue;
     if (node != nullptr) {
       nodes_.push_back(*node);
       nodes_.back().before = path.last;

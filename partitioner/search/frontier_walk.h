@@ -1,16 +1,55 @@
 // Decides some steps of a program together, by dynamic programming over the values that are live between two steps
-// (frontier_search.h).
+// (frontier_search.cc).
 #pragma once
 
 #include <set>
 #include <tuple>
 #include <vector>
 
-#include "partitioner/search/frontier_states.h"
-#include "partitioner/search/later_uses.h"
+#include "absl/container/flat_hash_map.h"
 #include "partitioner/search/present_program.h"
 
 namespace toroid {
+
+// The live values whose versions differ from those in the present program at the same step: (tensor, set of
+// versions), in order of tensors.
+using Difference = SetsOfTensors;
+
+// A path to a state. Its cost and flops are differences from the present program's.
+struct Path {
+  double cost = 0;
+  double flops = 0;
+  int last = -1;  // The number of its last decision; -1: none.
+};
+using Paths = absl::InlinedVector<Path, 1>;
+
+// In the order in which they were reached, so that ties are broken the same way in every run.
+class States {
+ public:
+  struct State {
+    Difference difference;
+    Paths paths;
+  };
+  size_t size() const { return states_.size(); }
+  std::vector<State>::const_iterator begin() const { return states_.begin(); }
+  std::vector<State>::const_iterator end() const { return states_.end(); }
+  const State& operator[](size_t i) const { return states_[i]; }
+
+  // The paths to a state, which is added if it is new.
+  Paths& At(const Difference& difference) {
+    const auto [it, is_new] = number_of_.try_emplace(difference, states_.size());
+    if (is_new) states_.push_back({difference, {}});
+    return states_[it->second].paths;
+  }
+  void Clear() {
+    number_of_.clear();
+    states_.clear();
+  }
+
+ private:
+  absl::flat_hash_map<Difference, size_t> number_of_;
+  std::vector<State> states_;
+};
 
 // The least part of the cost of a program that new decisions must save.
 inline constexpr double kLeastGain = 1e-7;
@@ -24,13 +63,14 @@ class FrontierWalk {
 
   // The decisions of the cheapest path, in the order of steps, if it costs less than the present program and computes no more
   // flops; empty if there is none.
-  std::vector<PresentProgram::Decision> Run();
+  PresentProgram::Decisions Run();
 
  private:
   // A decision on a path, with the number of the decision before it.
   struct Node {
     int before = -1;
-    PresentProgram::Decision decision;
+    int step = 0;
+    StepDecision decision;
   };
 
   // What a step, and all later ones that the part reaches, can save at most, and the fewest flops that they do, as a
@@ -42,7 +82,7 @@ class FrontierWalk {
   };
 
   bool IsOfPart(int step) const;
-  absl::Span<const NumberedChoice* const> ChoicesOf(int step) const;
+  absl::Span<const OpChoice* const> ChoicesOf(int step) const;
   void FindBounds();
   bool MayWin(const Path& path) const;
   void Visit(int i);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "partitioner/propagation/flow_problem.h"
-
 namespace toroid {
 namespace {
 
@@ -17,13 +15,9 @@ const TensorFactors& FactorsOf(const FlowOp& op, size_t i) {
   return i < op.operands.size() ? op.rule->operands[i] : op.rule->results[i - op.operands.size()];
 }
 
-// The plan's shardings of `tensors`, without tensor `but`.
-absl::flat_hash_map<int, Sharding> Planned(absl::Span<const int> tensors, int but, const ShardingPlan& plan) {
-  absl::flat_hash_map<int, Sharding> places;
-  for (const int t : tensors) {
-    if (t != but) places.emplace(t, plan[t]);
-  }
-  return places;
+// The sharding of one tensor, all others being free (Places).
+auto Only(int tensor, const Sharding& sharding) {
+  return [tensor, &sharding](int t) { return t == tensor ? &sharding : nullptr; };
 }
 
 }  // namespace
@@ -43,33 +37,23 @@ bool NearbyShardings::HasRule(const FlowOp& op) const {
   return !op.rule->factors.empty() && !program_.annotations.boundaries.contains(op.instruction);
 }
 
-std::vector<int> NearbyShardings::TensorsOf(const FlowOp& op) {
-  std::vector<int> tensors(op.operands.begin(), op.operands.end());
-  tensors.insert(tensors.end(), op.results.begin(), op.results.end());
-  return tensors;
-}
-
 Sharding NearbyShardings::Under(const FlowOp& op, const TensorFactors& tensor,
                                 const Assignment& assignment) const {
   return ShardingUnder(program_.annotations.mesh, *op.rule, tensor, assignment.factor_axes);
 }
 
-// The cheapest assignment of an op if the tensors in `places` have these shardings and its other tensors are free.
-const Assignment& NearbyShardings::Assign(const FlowOp& op, const Places& places) {
+const Assignment& NearbyShardings::Assign(const FlowOp& op, Places places) {
   DecisionKey key;
   key.op_class = memo_.ClassOf(op);
   for (const int t : TensorsOf(op)) {
-    const auto place = places.find(t);
-    key.tensors.push_back(place == places.end() ? -1 : memo_.versions().Number(place->second));
+    const Sharding* place = places(t);
+    key.tensors.push_back(place == nullptr ? -1 : memo_.versions().Number(*place));
   }
   return memo_.Decision(std::move(key), [&] {
-    const AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool) {
-      TensorState state;
-      const auto place = places.find(t);
-      if (place != places.end()) state.places.push_back(place->second);
-      state.reserved = program_.annotations.manual[t];
-      return state;
+    AssignmentProblem problem = ProblemOf(graph_, op, [&](int t, bool, TensorView* view) {
+      if (const Sharding* place = places(t)) view->places.push_back(*place);
     });
+    problem.reserved = program_.annotations.ManualAxesOf(op);
     return ChooseAssignment(problem, program_.pricing());
   });
 }
@@ -78,7 +62,7 @@ std::vector<const FlowOp*> NearbyShardings::ContestedOps(const ShardingPlan& pla
   std::vector<std::pair<int64_t, const FlowOp*>> ops;
   for (const FlowOp& op : graph_.ops()) {
     if (!HasRule(op)) continue;
-    const int64_t sent = Assign(op, Planned(TensorsOf(op), -1, plan)).sent_bytes;
+    const int64_t sent = Assign(op, [&](int t) { return &plan[t]; }).sent_bytes;
     if (sent > 0) ops.emplace_back(-sent, &op);
   }
   std::sort(ops.begin(), ops.end());
@@ -88,11 +72,12 @@ std::vector<const FlowOp*> NearbyShardings::ContestedOps(const ShardingPlan& pla
 }
 
 std::vector<Sharding> NearbyShardings::Likely(const FlowOp& op, size_t i, const ShardingPlan& plan) {
-  const std::vector<int> tensors = TensorsOf(op);
+  const auto tensors = TensorsOf(op);
   const int t = tensors[i];
-  std::vector<Sharding> shardings = {Under(op, FactorsOf(op, i), Assign(op, Planned(tensors, t, plan)))};
+  std::vector<Sharding> shardings = {Under(
+      op, FactorsOf(op, i), Assign(op, [&](int other) { return other == t ? nullptr : &plan[other]; }))};
   for (const int other : tensors) {
-    if (other != t) shardings.push_back(Under(op, FactorsOf(op, i), Assign(op, {{other, plan[other]}})));
+    if (other != t) shardings.push_back(Under(op, FactorsOf(op, i), Assign(op, Only(other, plan[other]))));
   }
   shardings.push_back(Sharding::Replicated(graph_.shape(t).rank()));
   return shardings;
@@ -140,7 +125,7 @@ std::vector<std::pair<int, Sharding>> NearbyShardings::Sources(int tensor, const
     if (users_[t].size() > 1) sources.emplace_back(t, wanted);
     const FlowOp* op = producer_[t];
     if (op == nullptr || op->results.size() != 1) break;
-    const Assignment& assignment = Assign(*op, {{t, wanted}});
+    const Assignment& assignment = Assign(*op, Only(t, wanted));
     int largest = -1;
     for (size_t i = 0; i < op->operands.size(); ++i) {
       if (!graph_.shape(op->operands[i]).IsArray()) continue;
@@ -160,7 +145,7 @@ std::vector<std::pair<int, Sharding>> NearbyShardings::ResultsOfUsers(int tensor
   std::vector<std::pair<int, Sharding>> results;
   for (const FlowOp* user : users_[tensor]) {
     if (user->instruction == nullptr) continue;
-    const Assignment& assignment = Assign(*user, {{tensor, sharding}});
+    const Assignment& assignment = Assign(*user, Only(tensor, sharding));
     for (size_t i = 0; i < user->results.size(); ++i) {
       results.emplace_back(user->results[i], Under(*user, user->rule->results[i], assignment));
     }

@@ -1,11 +1,10 @@
-// Other shardings for the tensors around an op, for searches that try them one by one (neighbours.h).
+// Other shardings for the tensors around an op, for searches that try them one by one (neighbours.cc).
 #pragma once
 
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/types/span.h"
+#include "absl/functional/function_ref.h"
 #include "partitioner/plan/plan_memo.h"
 
 namespace toroid {
@@ -14,9 +13,6 @@ class NearbyShardings {
  public:
   // `memo` must outlive this object.
   explicit NearbyShardings(PlanMemo* memo);
-
-  // Operands first, then results.
-  static std::vector<int> TensorsOf(const FlowOp& op);
 
   // Ops that need communication to get their operands from, or bring their results to, the plan's shardings; most bytes first.
   std::vector<const FlowOp*> ContestedOps(const ShardingPlan& plan);
@@ -34,10 +30,12 @@ class NearbyShardings {
   std::vector<std::pair<int, Sharding>> ResultsOfUsers(int tensor, const Sharding& sharding);
 
  private:
-  using Places = absl::flat_hash_map<int, Sharding>;
+  // The sharding of a tensor; null if it is free.
+  using Places = absl::FunctionRef<const Sharding*(int tensor)>;
 
   bool HasRule(const FlowOp& op) const;
-  const Assignment& Assign(const FlowOp& op, const Places& places);
+  // The cheapest assignment of an op.
+  const Assignment& Assign(const FlowOp& op, Places places);
   Sharding Under(const FlowOp& op, const TensorFactors& tensor, const Assignment& assignment) const;
 
   PlanMemo& memo_;

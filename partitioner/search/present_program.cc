@@ -1,13 +1,15 @@
 #include "partitioner/search/present_program.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
-#include <utility>
-
-#include "absl/container/flat_hash_map.h"
-#include "partitioner/search/frontier_states.h"
 
 namespace toroid {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+}  // namespace
 
 PresentProgram::PresentProgram(const Plan& plan, PlanMemo* memo)
     : memo_(*memo), steps_(plan, memo), costs_(steps_, memo) {}
@@ -47,19 +49,19 @@ int PresentProgram::NextUse(int tensor, int i) const {
   return next == users.end() ? -1 : *next;
 }
 
-bool PresentProgram::Replace(const std::vector<Decision>& decisions) {
-  std::vector<Decision> present;
-  for (const Decision& decision : decisions) present.push_back(DecisionOf(decision.step));
+bool PresentProgram::Replace(const Decisions& decisions) {
+  Decisions present;
+  for (const auto& [step, decision] : decisions) present.emplace_back(step, steps_.step(step));
   if (Update(decisions)) return true;
   TOROID_CHECK(Update(present));
   return false;
 }
 
-bool PresentProgram::Update(const std::vector<Decision>& decisions) {
+bool PresentProgram::Update(const Decisions& decisions) {
   std::set<int> agenda;
-  for (const Decision& decision : decisions) {
-    steps_.SetChoice(decision.step, *decision.choice, decision.passed_on);
-    agenda.insert(decision.step);
+  for (const auto& [step, decision] : decisions) {
+    steps_.SetDecision(step, decision);
+    agenda.insert(step);
   }
   absl::flat_hash_map<int, int> changed;  // By tensor whose set differs from that before: its set.
   bool is_possible = true;
@@ -72,7 +74,7 @@ bool PresentProgram::Update(const std::vector<Decision>& decisions) {
     }
     StepCosts::Taken taken;
     is_possible = Compute(
-        i, [&](int t) { return SetIn(before_[i], t, steps_.initial(t)); }, &taken);
+        i, [&](int t) { return SetBefore(i, t); }, &taken);
     if (!is_possible) break;
     total_ += taken.cost - cost_[i];
     cost_[i] = taken.cost;
@@ -88,6 +90,94 @@ bool PresentProgram::Update(const std::vector<Decision>& decisions) {
     after_[i] = std::move(taken.after);
   }
   return is_possible;
+}
+
+void LaterUses::Clear() {
+  cheapest_.clear();
+  uses_.clear();
+}
+
+double LaterUses::CheapestUse(int user, int t, int set, bool is_decided_anew) {
+  const std::tuple<int, int, int, bool> key = {user, t, set, is_decided_anew};
+  if (const auto known = cheapest_.find(key); known != cheapest_.end()) return known->second;
+  return cheapest_[key] = Compute(user, t, set, is_decided_anew);
+}
+
+double LaterUses::Compute(int user, int t, int set, bool is_decided_anew) {
+  double best = kNever;
+  const auto consider = [&](const PartialOperands& passed_on) {
+    for (const auto& [rest, wanted] : UsesOf(user, t, passed_on, is_decided_anew)) {
+      if (rest >= best) break;
+      const double fetch = program_.versions().EstimateFetch(t, set, wanted);
+      best = std::min(best, program_.steps().step(user).times * fetch + rest);
+    }
+  };
+  if (program_.steps().step(user).choice == nullptr) {
+    consider({});
+  } else {
+    const auto set_of = [&](int other) { return other == t ? set : program_.SetBefore(user, other); };
+    for (const PartialOperands& passed_on : program_.costs().Passings(user, set_of)) consider(passed_on);
+  }
+  return best == kNever ? 0 : best;
+}
+
+const LaterUses::Uses& LaterUses::UsesOf(int user, int t, const PartialOperands& passed_on,
+                                         bool is_decided_anew) {
+  std::unique_ptr<Uses>& known = uses_[{user, t, passed_on.operands, passed_on.axes(), is_decided_anew}];
+  if (known != nullptr) return *known;
+  auto uses = std::make_unique<Uses>();
+  const ProgramStep& step = program_.steps().step(user);
+  if (step.choice == nullptr) {
+    for (const Delivery& delivery : step.deliveries) {
+      if (delivery.from == t && delivery.wanted >= 0) uses->push_back({0, delivery.wanted});
+    }
+  } else {
+    AddUse(user, t, *step.choice, passed_on, uses.get());
+    if (is_decided_anew) {
+      for (const OpChoice* choice : program_.memo().Choices(*step.op, units_)) {
+        AddUse(user, t, *choice, passed_on, uses.get());
+      }
+    }
+  }
+  std::sort(uses->begin(), uses->end());
+  return *(known = std::move(uses));
+}
+
+void LaterUses::AddUse(int user, int t, const OpChoice& choice, const PartialOperands& passed_on,
+                       Uses* uses) {
+  const ProgramStep& step = program_.steps().step(user);
+  size_t operand = 0;
+  while (step.op->operands[operand] != t) ++operand;
+  const int wanted = program_.costs().Wanted(choice, operand, passed_on);
+  const int there = program_.versions().SetOf(wanted);
+  const auto set_of = [&](int other) { return other == t ? there : program_.SetBefore(user, other); };
+  StepCosts::Taken taken;
+  if (!program_.costs().Compute(user, choice, passed_on, set_of, &taken)) return;
+  for (const int result : step.op->results) {
+    taken.cost += step.times * BackToPresent(user, result, SetIn(taken.after, result, -1));
+  }
+  const auto known =
+      std::find_if(uses->begin(), uses->end(), [&](const auto& use) { return use.second == wanted; });
+  if (known == uses->end()) {
+    uses->push_back({taken.cost, wanted});
+  } else {
+    known->first = std::min(known->first, taken.cost);
+  }
+}
+
+// The estimated cost of resharding a result of a step from the versions `set` to its version in the present program.
+double LaterUses::BackToPresent(int step, int result, int set) {
+  if (program_.steps().last_use(result) <= step || set < 0) return 0;
+  VersionSets& versions = program_.versions();
+  const int after = SetIn(program_.after(step), result, set);
+  const int usual =
+      versions.set(after == VersionSets::kAnywhere ? program_.steps().initial(result) : after)[0];
+  const double time = versions.EstimateFetch(result, set, usual);
+  if (time < kNever) return time;
+  Sharding complete = versions.sharding(usual);
+  complete.partial = 0;
+  complete.reducer = Reducer::kAdd;
+  return versions.EstimateFetch(result, set, versions.Number(complete));
 }
 
 }  // namespace toroid

@@ -19,7 +19,7 @@ std::optional<PricedPlan> Propagated(const AssignmentPolicy& policy, PlanMemo* m
   std::vector<bool> at_boundary(program.graph->num_tensors(), false);
   for (const int t : BoundaryTensors(program)) at_boundary[t] = true;
   Plan plan;
-  plan.shardings = ProposeShardings(program, even);
+  plan.shardings = ProposeShardings(program, program.annotations, even);
   policy.AdjustPlan(at_boundary, &plan.shardings);
   return DecideGreedily(std::move(plan), policy, /*fixed_outputs=*/false, memo);
 }

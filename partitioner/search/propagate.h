@@ -4,9 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "partitioner/assign/assignment_policy.h"
 #include "partitioner/plan/greedy_plan.h"
-#include "partitioner/prepare/prepared_program.h"
 
 namespace toroid {
 

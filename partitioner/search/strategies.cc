@@ -1,19 +1,13 @@
 #include "partitioner/search/strategies.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "partitioner/search/even_cuts.h"
-#include "partitioner/search/frontier.h"
-#include "partitioner/search/idle_axes.h"
-#include "partitioner/search/neighbours.h"
 
 namespace toroid {
 

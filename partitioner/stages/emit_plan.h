@@ -3,7 +3,6 @@
 
 #include "absl/status/statusor.h"
 #include "partitioner/plan/plan.h"
-#include "partitioner/prepare/prepared_program.h"
 #include "partitioner/stages/partitioned.h"
 
 namespace toroid {

@@ -36,18 +36,17 @@ std::unique_ptr<Pass> MakeMergeCollectives(absl::Span<const int64_t> numbers) {
 }  // namespace
 
 absl::Span<const NamedPass> LocalPasses() {
-  constexpr bool kChangesWhatIsSent = true;
   static constexpr NamedPass kPasses[] = {
       // Writes products of gathered or scattered arrays as loops over their parts.
-      {"windowed_einsum", MakeWindowedEinsum, kEinsumOptions, kChangesWhatIsSent},
+      {"windowed_einsum", MakeWindowedEinsum, kEinsumOptions},
       // Removes dead instructions, collectives too.
-      {"dead_code", MakePass<DcePass>, {}, kChangesWhatIsSent},
+      {"dead_code", MakePass<DcePass>},
       // Merges instructions that compute the same value.
-      {"duplicates", MakePass<DuplicatesPass>, {}, kChangesWhatIsSent},
+      {"duplicates", MakePass<DuplicatesPass>},
       // Moves collectives out of loops. bytes: the most bytes of results that are then held during a loop.
-      {"loop_collectives", MakePassWith<LoopCollectivesPass>, kLoopOptions, kChangesWhatIsSent},
+      {"loop_collectives", MakePassWith<LoopCollectivesPass>, kLoopOptions},
       // Turns an all-reduce of whose result each device reads only its own part into a reduce-scatter.
-      {"reduce_scatter", MakePass<ReduceScatterPass>, {}, kChangesWhatIsSent},
+      {"reduce_scatter", MakePass<ReduceScatterPass>},
       // Removes dimensions of one element from arrays.
       {"unit_dimensions", MakePass<UnitDimensionsPass>},
       // Merges two ops that move or select elements, one after the other, into one op.
@@ -55,23 +54,13 @@ absl::Span<const NamedPass> LocalPasses() {
       // Merges collectives of one kind. bytes: the most bytes of a merged collective.
       {"merge_collectives", MakeMergeCollectives, kMergeOptions},
       // Swaps the operands of dots whose results are transposed.
-      {"product_order", MakePass<ProductOrderPass>, {}, kChangesWhatIsSent},
+      {"product_order", MakePass<ProductOrderPass>},
       // Writes the causes of collectives as attributes. Collectives cannot be merged after it.
       {"causes", MakePass<CausesPass>},
       // Splits collectives into a start and a done.
       {"async_collectives", MakePass<AsyncCollectivesPass>},
   };
   return kPasses;
-}
-
-std::vector<std::string> PassesThatChangeWhatIsSent(absl::Span<const std::string> passes) {
-  std::vector<std::string> kept;
-  for (const std::string& entry : passes) {
-    for (const NamedPass& pass : LocalPasses()) {
-      if (pass.name == PassOfEntry(entry) && pass.changes_what_is_sent) kept.push_back(entry);
-    }
-  }
-  return kept;
 }
 
 }  // namespace toroid

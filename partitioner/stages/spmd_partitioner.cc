@@ -1,11 +1,13 @@
 #include "partitioner/stages/spmd_partitioner.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "hlo/analysis/peak_memory.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
@@ -14,7 +16,6 @@
 #include "partitioner/search/find_plans.h"
 #include "partitioner/search/strategies.h"
 #include "partitioner/stages/emit_plan.h"
-#include "partitioner/stages/forms_to_try.h"
 
 namespace toroid {
 namespace {
@@ -129,6 +130,49 @@ absl::StatusOr<Partitioned> PartitionByPlan(const Module& module, const Partitio
   result.propagate_seconds = propagate_seconds;
   result.partition_seconds = start.Seconds() - propagate_seconds - result.optimize_seconds;
   return result;
+}
+
+// True if a reshape of `from` to `to` merges a cut dimension of `from` into a dimension of `to` that begins
+// before it.
+bool MergesCutDim(const Shape& from, const Shape& to, const Sharding& sharding) {
+  absl::flat_hash_set<int64_t> begins;  // For each dimension of `to`: the product of the sizes before it.
+  int64_t blocks = 1;
+  for (const int64_t n : to.dims()) {
+    begins.insert(blocks);
+    blocks *= n;
+  }
+  blocks = 1;
+  for (int d = 0; d < from.rank(); ++d) {
+    if (from.dim(d) > 1 && !sharding.dims[d].empty() && !begins.contains(blocks)) return true;
+    blocks *= from.dim(d);
+  }
+  return false;
+}
+
+bool ReversesCutDim(const Instruction& reverse, const Sharding& sharding) {
+  return absl::c_any_of(reverse.dimensions(), [&](int64_t d) { return !sharding.dims[d].empty(); });
+}
+
+// Equivalent forms of a program that may communicate less: reshapes or reversals, which only reorder
+// elements, are removed or delayed.
+// kUnmergedDims if the plan cuts the operand of a reshape along a dimension that is merged into the one
+// before it, as the columns of f32[12,64] in a reshape to f32[768]. kLateReversals if it cuts the operand of
+// a reverse along a dimension that is reversed.
+std::vector<ProgramForm> FormsToTry(const FlowGraph& graph, const ShardingPlan& plan) {
+  bool merges = false, reverses = false;
+  for (const FlowOp& op : graph.ops()) {
+    if (op.instruction == nullptr || op.operands.empty()) continue;
+    const Sharding& sharding = plan[op.operands[0]];
+    if (op.instruction->opcode() == Opcode::kReshape) {
+      merges = merges || MergesCutDim(op.instruction->operand(0)->shape(), op.instruction->shape(), sharding);
+    } else if (op.instruction->opcode() == Opcode::kReverse) {
+      reverses = reverses || ReversesCutDim(*op.instruction, sharding);
+    }
+  }
+  std::vector<ProgramForm> forms;
+  if (merges) forms.push_back(ProgramForm::kUnmergedDims);
+  if (reverses) forms.push_back(ProgramForm::kLateReversals);
+  return forms;
 }
 
 }  // namespace

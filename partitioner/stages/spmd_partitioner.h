@@ -12,13 +12,7 @@
 // together that send less (../search).
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "absl/status/statusor.h"
-#include "hlo/ir/module.h"
-#include "hlo/passes/pass.h"
 #include "partitioner/prepare/partition_options.h"
 #include "partitioner/stages/partitioned.h"
 

@@ -14,7 +14,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "hlo/io/file.h"
-#include "partitioner/assign/assignment_policy.h"
+#include "partitioner/assign/assignment.h"
 #include "partitioner/report/statistics.h"
 #include "partitioner/rewrite/poison_padding.h"
 #include "partitioner/stages/spmd_partitioner.h"

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "gmock/gmock.h"
-#include "partitioner/assign/assignment_policy.h"
 #include "partitioner/ops/op_families.h"
 #include "tests/partitioner/equivalence.h"
 

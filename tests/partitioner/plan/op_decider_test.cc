@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "gmock/gmock.h"
-#include "partitioner/plan/partial_sums.h"
 #include "tests/partitioner/rewrite/rewrite_fixture.h"
 
 namespace toroid {
@@ -42,14 +41,11 @@ class OpDecisionTest : public testing::Test {
     std::optional<ValuePlaces> places;
   };
 
-  PartialOperands Passed(const Fixture& f, absl::string_view name) {
-    return PartialSums(*f.program, f.plan.shardings, &*f.places).OperandsToPassOn(f.Get(name), f.Op(name));
+  OpDecider Decider(Fixture& f) { return {f.undecided, CheapestAssignments(), *f.places, &f.memo}; }
+  PartialOperands Passed(Fixture& f, absl::string_view name) {
+    return Decider(f).OperandsToPassOn(f.Get(name), f.Op(name));
   }
-  OpDecision Decide(Fixture& f, absl::string_view name) {
-    const PartialSums partial_sums(*f.program, f.undecided.shardings, &*f.places);
-    return OpDecider(f.undecided, CheapestAssignments(), *f.steps, *f.places, partial_sums, &f.memo)
-        .Decide(f.Get(name), f.Op(name));
-  }
+  OpDecision Decide(Fixture& f, absl::string_view name) { return Decider(f).Decide(f.Get(name), f.Op(name)); }
 };
 
 TEST_F(OpDecisionTest, ASumTakesTermsThatArePartialAlike) {

@@ -1,9 +1,8 @@
-#include "partitioner/prepare/constant_starts_pass.h"
-
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "partitioner/prepare/prepare_passes.h"
 #include "tests/hlo/passes/same_after_pass.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"

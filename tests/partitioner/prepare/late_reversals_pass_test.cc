@@ -1,5 +1,3 @@
-#include "partitioner/prepare/late_reversals_pass.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -11,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
+#include "partitioner/prepare/prepare_passes.h"
 #include "tests/hlo/passes/same_after_pass.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/status_matchers.h"

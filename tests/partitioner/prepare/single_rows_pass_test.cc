@@ -1,8 +1,7 @@
-#include "partitioner/prepare/single_rows_pass.h"
-
 #include <string>
 
 #include "gmock/gmock.h"
+#include "partitioner/prepare/prepare_passes.h"
 #include "tests/hlo/passes/same_after_pass.h"
 
 namespace toroid {

@@ -1,5 +1,3 @@
-#include "partitioner/prepare/unmerged_dims_pass.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -13,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "partitioner/prepare/dim_parts.h"
+#include "partitioner/prepare/prepare_passes.h"
 #include "tests/hlo/passes/same_after_pass.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/status_matchers.h"

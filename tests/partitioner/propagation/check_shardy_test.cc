@@ -1,12 +1,11 @@
 // BUILD: size = "small"
 // Shardy attributes that name axes, meshes or dimensions which the module does not have.
-#include "partitioner/propagation/check_shardy.h"
-
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "partitioner/propagation/read_annotations.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
 

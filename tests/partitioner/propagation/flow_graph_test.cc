@@ -6,7 +6,6 @@
 
 #include "gmock/gmock.h"
 #include "hlo/passes/inline_calls_pass.h"
-#include "partitioner/propagation/flow_problem.h"
 #include "tests/partitioner/equivalence.h"
 
 namespace toroid {
@@ -147,19 +146,15 @@ TEST(FlowProblemTest, AProblemAsksForEachOperandAndResultOnceInOrder) {
   })");
   std::vector<std::pair<int, bool>> asked;
   const AssignmentProblem problem =
-      ProblemOf(f.graph, *f.graph.OpOf(f.Get("y")), [&](int tensor, bool is_result) {
+      ProblemOf(f.graph, *f.graph.OpOf(f.Get("y")), [&](int tensor, bool is_result, TensorView* view) {
         asked.emplace_back(tensor, is_result);
-        TensorState state;
-        state.places.push_back(Sharding::Replicated(2));
-        state.free = !is_result;
-        state.reserved = AxisSet{1} << asked.size();
-        return state;
+        view->places.push_back(Sharding::Replicated(2));
+        view->free = !is_result;
       });
   EXPECT_THAT(asked,
               ElementsAre(std::make_pair(f.Leaves("x")[0], false), std::make_pair(f.Leaves("v")[0], false),
                           std::make_pair(f.Leaves("y")[0], true)));
   EXPECT_EQ(problem.op, &f.Get("y"));
-  EXPECT_EQ(problem.reserved, 0b1110);
   EXPECT_TRUE(problem.operands[1].free);
   EXPECT_EQ(problem.operands[1].width, 4);
   EXPECT_EQ(problem.results[0].dims, f.Get("y").shape().dims());

@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "partitioner/propagation/agreed_axes.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
 

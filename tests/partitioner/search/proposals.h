@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "partitioner/prepare/prepared_program.h"
-#include "partitioner/search/strategy.h"
+#include "partitioner/search/strategies.h"
 
 namespace toroid {
 

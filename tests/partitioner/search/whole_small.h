@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "partitioner/search/strategy.h"
+#include "partitioner/search/strategies.h"
 
 namespace toroid {
 
