@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
+#include "hlo/analysis/program_statistics.h"
 #include "hlo/io/hlo_text.h"
-#include "partitioner/report/statistics.h"
 #include "partitioner/stages/spmd_partitioner.h"
 
 namespace toroid {

@@ -9,7 +9,6 @@
 #include "examples/moe/transformer.h"
 #include "hlo/io/file.h"
 #include "hlo/io/module_proto.h"
-#include "partitioner/report/statistics.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "tests/corpus_files.h"
 

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "hlo/analysis/collective.h"
+#include "hlo/analysis/program_statistics.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/analysis/work.h"
 #include "hlo/base/status.h"
 #include "hlo/cost/cost_model.h"
-#include "partitioner/report/statistics.h"
 #include "partitioner/search/strategies.h"
 #include "partitioner/stages/spmd_partitioner.h"
 

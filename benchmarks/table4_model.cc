@@ -9,11 +9,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "hlo/analysis/collective_records.h"
 #include "hlo/analysis/work.h"
 #include "hlo/base/status.h"
 #include "hlo/builder/builder.h"
 #include "hlo/ir/module.h"
-#include "partitioner/report/statistics.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "simulator/machines/machine.h"
 #include "simulator/stages/place_devices.h"

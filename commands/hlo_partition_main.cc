@@ -30,6 +30,11 @@ int main(int argc, char** argv) {
                                                          {"pb", toroid::Format::kContainer},
                                                          {"pbtxt", toroid::Format::kProtoText},
                                                          {"json", toroid::Format::kJson}};
+  const std::map<std::string, toroid::ExplainMode> modes = {{"grouped", toroid::ExplainMode::kGrouped},
+                                                            {"full", toroid::ExplainMode::kFull},
+                                                            {"json", toroid::ExplainMode::kJson},
+                                                            {"full_json", toroid::ExplainMode::kFullJson},
+                                                            {"plan", toroid::ExplainMode::kPlan}};
   app.add_option("IN", command.input, "The module to partition, - for standard input")->required();
   toroid::AddPartitionFlags(app, &command.options);
   app.add_option("-o", command.output, "The file to write, - for standard output; its name says the format");
@@ -51,9 +56,9 @@ int main(int argc, char** argv) {
       app.add_flag(
              "--explain{grouped}", explain,
              "Print which instruction and source line needs each collective; rows that differ by a layer's "
-             "number alone are one, with --explain=full none are; also for modules partitioned already. "
-             "--explain=plan prints the plan instead: how each array is cut and each op computed")
-          ->check(CLI::IsMember({"grouped", "full", "plan"}));
+             "number alone are one, with --explain=full none are; also for modules partitioned already. json and "
+             "full_json: the same as JSON. --explain=plan prints the plan instead: how each array is cut and each op computed")
+          ->check(CLI::IsMember(modes));
   app.add_option(
       "--machine", command.machine,
       "Decide by predicted seconds on this slice, such as tpu-v3-128 (hlo-simulate), instead of by bytes; "
@@ -71,9 +76,7 @@ int main(int argc, char** argv) {
   return toroid::RunCommand(app, argc, argv, [&] {
     if (!format.empty()) command.format = formats.at(format);
     if (*explain_option) {
-      command.explain = explain == "full"   ? toroid::Explain::kFull
-                        : explain == "plan" ? toroid::Explain::kPlan
-                                            : toroid::Explain::kGrouped;
+      command.explain = modes.at(explain);
     }
     return toroid::RunPartitionCommand(command);
   });

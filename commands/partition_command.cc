@@ -14,6 +14,11 @@
 #include "commands/file_names.h"
 #include "commands/nothing_sharded.h"
 #include "commands/run_command.h"
+#include "explain/explain_json.h"
+#include "explain/explain_table.h"
+#include "explain/explanation.h"
+#include "explain/statistics_json.h"
+#include "hlo/analysis/collective_records.h"
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
@@ -23,8 +28,6 @@
 #include "hlo/ops/verify_module.h"
 #include "hlo/passes/pass.h"
 #include "partitioner/prepare/sharding_lines.h"
-#include "partitioner/report/explain_table.h"
-#include "partitioner/report/statistics.h"
 #include "simulator/cost/machine_cost_model.h"
 #include "simulator/cost/predict_times.h"
 #include "simulator/machines/machine.h"
@@ -79,7 +82,7 @@ absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Mod
       return times.step_seconds;
     };
   }
-  options.states_plan = command.explain == Explain::kPlan;
+  options.states_plan = command.explain == ExplainMode::kPlan;
   if (!command.plan.empty()) {
     ASSIGN_OR_RETURN(options.plan, ReadInput(command.plan));
     if (options.plan.empty())
@@ -102,18 +105,21 @@ absl::Status GiveShardings(const PartitionCommand& command, HloFile* file) {
 
 void PrintExplanation(const PartitionCommand& command, const Partitioned& partitioned,
                       const PredictedTimes* times) {
-  if (command.explain == Explain::kNothing) return;
-  if (command.explain == Explain::kPlan) {
+  if (command.explain == ExplainMode::kNothing) return;
+  if (command.explain == ExplainMode::kPlan) {
     std::fputs(partitioned.plan.c_str(), stdout);
     return;
   }
-  ExplainOptions options;
-  options.times = times;
-  options.full = command.explain == Explain::kFull;
-  options.width = OutputWidth();
-  options.cuts = partitioned.cuts;
   const std::vector<CollectiveRecord> collectives = ListCollectives(*partitioned.module);
-  std::fputs(ExplainTable(collectives, partitioned.full_replications, options).c_str(), stdout);
+  const bool full = command.explain == ExplainMode::kFull || command.explain == ExplainMode::kFullJson;
+  const Explanation explanation =
+      Explain({collectives, partitioned.full_replications, partitioned.cuts, times}, full);
+  const std::string table = ExplainTable(explanation, times, OutputWidth());
+  if (command.explain == ExplainMode::kJson || command.explain == ExplainMode::kFullJson) {
+    std::printf("%s\n", ExplainJson(explanation, partitioned.num_partitions, times, table).c_str());
+    return;
+  }
+  std::fputs(table.c_str(), stdout);
   const bool names_axes =
       std::any_of(collectives.begin(), collectives.end(),
                   [](const CollectiveRecord& record) { return absl::StrContains(record.cause, " -> "); });
@@ -124,7 +130,7 @@ void PrintExplanation(const PartitionCommand& command, const Partitioned& partit
 }
 
 bool AsksForPlan(const PartitionCommand& command) {
-  return command.explain == Explain::kPlan || !command.plan.empty();
+  return command.explain == ExplainMode::kPlan || !command.plan.empty();
 }
 
 // True if the module is the program of one partition and the command asks only for a report on it. A plan is made, or taken,
@@ -132,13 +138,13 @@ bool AsksForPlan(const PartitionCommand& command) {
 bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
   return !AsksForPlan(command) && command.output.empty() && command.shardings.empty() &&
          command.annotations.empty() && command.dump_dir.empty() &&
-         (command.explain != Explain::kNothing || !command.stats.empty()) &&
+         (command.explain != ExplainMode::kNothing || !command.stats.empty()) &&
          (IsPartitioned(module) || LooksPartitioned(module));
 }
 
 bool AsksForNothing(const PartitionCommand& command) {
   return command.output.empty() && command.stats.empty() && command.dump_dir.empty() && !command.check &&
-         command.explain == Explain::kNothing;
+         command.explain == ExplainMode::kNothing;
 }
 
 absl::StatusOr<Partitioned> AsItIs(std::unique_ptr<Module> module) {
@@ -273,7 +279,9 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   if (AsksForNothing(command)) {
     if (times) std::fputs(PredictionLine(*times).c_str(), stdout);
     std::printf("%s; --explain says why, -o FILE writes it\n",
-                SummaryLine(ListCollectives(*partitioned.module), partitioned.num_partitions).c_str());
+                SummaryLine(Explain({ListCollectives(*partitioned.module)}, /*full=*/false),
+                            partitioned.num_partitions)
+                    .c_str());
   }
   PrintWarnings(input.file);
   return absl::OkStatus();

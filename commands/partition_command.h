@@ -12,8 +12,8 @@
 namespace toroid {
 
 // The output of --explain. kGrouped: rows that differ only by numbers are one; kFull: a row for every
-// collective; kPlan: the plan (partitioner/plan/plan_text.h).
-enum class Explain { kNothing, kGrouped, kFull, kPlan };
+// collective; kJson, kFullJson: the same as JSON; kPlan: the plan (partitioner/plan/plan_text.h).
+enum class ExplainMode { kNothing, kGrouped, kFull, kJson, kFullJson, kPlan };
 
 struct PartitionCommand {
   std::string input;
@@ -23,7 +23,7 @@ struct PartitionCommand {
   std::string plan;                    // A file with the plan to partition by; empty: none.
   std::string annotations;             // A file of such lines; empty: none.
   std::string stats;                   // The file for the statistics, "-" for standard output; empty: none.
-  Explain explain = Explain::kNothing;
+  ExplainMode explain = ExplainMode::kNothing;
   bool check = false;   // Before anything is written, run the program and compare with the unpartitioned run.
   std::string machine;  // The slice to decide and predict for (simulator/machines/machine.h); empty: none.
   std::string dump_dir;      // Folder for the module after each phase and pass; empty: none.

@@ -1,9 +1,9 @@
 // first_program: two products over 8 devices: built, partitioned, executed, compared, predicted.
 #include <cstdio>
 
+#include "explain/explain_table.h"
 #include "hlo/base/status.h"
 #include "hlo/builder/builder.h"
-#include "partitioner/report/explain_table.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "runtime/arguments/random_arguments.h"
 #include "runtime/numerics/compare.h"
@@ -19,7 +19,9 @@ absl::Status Run() {
   Value y = b.Einsum("bh,ho->bo", b.Tanh(h), w2);
   ASSIGN_OR_RETURN(const auto module, b.Build(b.Replicate(y)));
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
-  std::fputs(ExplainTable(ListCollectives(*partitioned.module), {}, ExplainOptions()).c_str(), stdout);
+  std::fputs(
+      ExplainTable(Explain({ListCollectives(*partitioned.module)}, /*full=*/false), nullptr, 120).c_str(),
+      stdout);
 
   const std::vector<Literal> arguments = RandomLiterals({dx, d1, d2}, 8, /*seed=*/1);
   ASSIGN_OR_RETURN(const Literal whole, RunSingle(*module, arguments));

@@ -17,11 +17,12 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ['hlo', 'partitioner', 'runtime', 'simulator', 'commands', 'examples', 'benchmarks', 'tests']
+FOLDERS = ['hlo', 'partitioner', 'explain', 'runtime', 'simulator', 'commands', 'examples', 'benchmarks', 'tests']
 # The top folders that may use each of them, besides itself.
 USERS = {
-    'hlo': ['partitioner', 'runtime', 'simulator', 'commands', 'examples', 'benchmarks', 'tests'],
-    'partitioner': ['commands', 'examples', 'benchmarks', 'tests'],
+    'hlo': ['partitioner', 'explain', 'runtime', 'simulator', 'commands', 'examples', 'benchmarks', 'tests'],
+    'partitioner': ['explain', 'commands', 'examples', 'benchmarks', 'tests'],
+    'explain': ['commands', 'examples', 'benchmarks', 'tests'],
     'runtime': ['commands', 'examples', 'benchmarks', 'tests'],
     'simulator': ['commands', 'examples', 'benchmarks', 'tests'],
     'commands': ['tests'],
@@ -41,7 +42,7 @@ COMMANDS = {
 FLOORS = {
     'hlo': ['base', 'proto', '', 'ir', 'devices', 'ops', 'builder', 'io', 'analysis', 'cost', 'passes', 'gradient/sweep',
             'gradient/rules', 'gradient/remat', 'gradient'],
-    'partitioner': ['spmd', 'reshard', 'ops', 'assign', 'propagation', 'prepare', 'provenance', 'plan', 'report', 'rewrite',
+    'partitioner': ['spmd', 'reshard', 'ops', 'assign', 'propagation', 'prepare', 'provenance', 'plan', 'rewrite',
                     'search', 'stages'],
     'runtime': ['loops', 'transport', 'mesh', 'plan', 'dynamic', 'kernels', 'kernels/linear_algebra', 'collectives',
                 'engine', 'numerics', 'partitioned', 'arguments', 'check'],

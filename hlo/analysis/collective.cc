@@ -75,4 +75,8 @@ int64_t SentBytes(CollectiveKind kind, int64_t v, int64_t g) {
   return v;
 }
 
+int64_t Collective::sent_bytes() const {
+  return SentBytes(kind, operand_bytes, std::max<int64_t>(1, group_size));
+}
+
 }  // namespace toroid

@@ -28,6 +28,9 @@ struct Collective {
   int64_t group_size = 1;     // Members of the largest group; all devices for a permute; 0 if unknown.
   // Groups list replicas, not partitions: the op has no channel and no global ids.
   bool across_replicas = false;
+
+  // SentBytes of its bytes and group; a group of unknown size counts as one of one device.
+  int64_t sent_bytes() const;
 };
 
 // Nullopt for an op that is no collective. The instruction need not be valid.

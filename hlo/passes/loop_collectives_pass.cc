@@ -11,6 +11,7 @@
 #include "hlo/base/status.h"
 #include "hlo/builder/instruction_builder.h"
 #include "hlo/ir/edit.h"
+#include "hlo/ir/loop_over_parts.h"
 #include "hlo/ops/constraint.h"
 #include "hlo/passes/loop_edit.h"
 #include "hlo/passes/windowed_einsum_pass.h"

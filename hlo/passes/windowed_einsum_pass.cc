@@ -12,6 +12,7 @@
 #include "hlo/devices/replica_groups.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/edit.h"
+#include "hlo/ir/loop_over_parts.h"
 #include "hlo/ops/constraint.h"
 
 namespace toroid {

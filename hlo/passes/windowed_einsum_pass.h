@@ -35,10 +35,6 @@
 
 namespace toroid {
 
-// Frontend attribute of these loops. Statistics count the bytes they send once per trip; in a loop of the
-// program's author they count once.
-inline constexpr char kLoopOverParts[] = "toroid.loop_over_parts";
-
 struct WindowedEinsumOptions {
   // Least bytes per device of the gathered operand, or of the product before it is scattered. Smaller
   // products stay. The default is a quarter of the memory of the target: an array of this size may not fit beside its

@@ -6,8 +6,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/analysis/collective_records.h"
+#include "hlo/analysis/program_statistics.h"
 #include "hlo/io/file.h"
-#include "partitioner/report/statistics.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "tests/status_matchers.h"
 

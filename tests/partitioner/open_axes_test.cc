@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
-#include "partitioner/report/statistics.h"
+#include "hlo/analysis/program_statistics.h"
 #include "partitioner/rewrite/poison_padding.h"
 #include "runtime/numerics/compare.h"
 #include "runtime/partitioned/run_partitioned.h"

@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
-#include "partitioner/report/statistics.h"
+#include "hlo/analysis/program_statistics.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
 

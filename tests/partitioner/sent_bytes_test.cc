@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "hlo/analysis/program_statistics.h"
 #include "hlo/io/file.h"
-#include "partitioner/report/statistics.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "runtime/arguments/random_arguments.h"
 #include "runtime/engine/executor.h"

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "partitioner/report/statistics.h"
+#include "hlo/analysis/program_statistics.h"
 #include "runtime/engine/executor.h"
 #include "tests/partition_and_run.h"
 #include "tests/partitioner/equivalence.h"

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/analysis/program_statistics.h"
 #include "hlo/io/hlo_text.h"
-#include "partitioner/report/statistics.h"
 #include "partitioner/rewrite/poison_padding.h"
 #include "runtime/engine/executor.h"
 #include "runtime/numerics/compare.h"

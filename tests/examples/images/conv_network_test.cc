@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/analysis/collective_records.h"
+#include "hlo/analysis/program_statistics.h"
 #include "hlo/ops/verify_module.h"
-#include "partitioner/report/statistics.h"
 #include "partitioner/rewrite/poison_padding.h"
 #include "runtime/engine/executor.h"
 #include "runtime/numerics/compare.h"

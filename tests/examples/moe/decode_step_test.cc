@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "examples/moe/training_step.h"
+#include "hlo/analysis/program_statistics.h"
 #include "hlo/ops/verify_module.h"
-#include "partitioner/report/statistics.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "runtime/engine/executor.h"
 #include "tests/status_matchers.h"

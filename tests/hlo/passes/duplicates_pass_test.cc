@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
-#include "partitioner/report/statistics.h"
 #include "tests/hlo/passes/same_after_pass.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/runtime/evaluate.h"

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
-#include "partitioner/report/statistics.h"
+#include "hlo/analysis/program_statistics.h"
 #include "tests/hlo/passes/same_after_pass.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/runtime/evaluate.h"

@@ -6,12 +6,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "explain/explain_table.h"
 #include "gmock/gmock.h"
+#include "hlo/analysis/collective_records.h"
 #include "hlo/analysis/merged_collectives.h"
+#include "hlo/analysis/program_statistics.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/passes/split_collectives_pass.h"
-#include "partitioner/report/explain_table.h"
-#include "partitioner/report/statistics.h"
 #include "tests/hlo/passes/same_after_pass.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/runtime/evaluate.h"
@@ -188,7 +189,8 @@ TEST(MergeCollectivesPassTest, GradientsArePartitionedAlike) {
     for (const CollectiveRecord& record : before)
       expected.insert(absl::StrCat(record.cause, " ", record.operand_bytes));
     EXPECT_EQ(causes, expected);
-    EXPECT_THAT(ExplainTable(arrays, {}, {}), HasSubstr(absl::StrCat(arrays.size(), " arrays in ")));
+    EXPECT_THAT(ExplainTable(Explain({arrays}, /*full=*/false), nullptr, /*width=*/120),
+                HasSubstr(absl::StrCat(arrays.size(), " arrays in ")));
   }
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "hlo/analysis/program_statistics.h"
 #include "hlo/io/file.h"
-#include "partitioner/report/statistics.h"
 #include "partitioner/search/propagate.h"
 #include "partitioner/stages/emit_plan.h"
 #include "tests/status_matchers.h"

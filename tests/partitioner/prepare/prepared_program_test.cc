@@ -7,9 +7,9 @@
 #include <string>
 
 #include "gmock/gmock.h"
+#include "hlo/analysis/program_statistics.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/io/sharding_text.h"
-#include "partitioner/report/statistics.h"
 #include "partitioner/search/propagate.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "tests/status_matchers.h"

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "hlo/analysis/program_statistics.h"
 #include "partitioner/prepare/prepared_program.h"
-#include "partitioner/report/statistics.h"
 
 namespace toroid {
 

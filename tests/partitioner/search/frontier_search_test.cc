@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "partitioner/report/statistics.h"
+#include "hlo/analysis/program_statistics.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
 

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "partitioner/report/statistics.h"
+#include "hlo/analysis/program_statistics.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"
 

@@ -3,8 +3,8 @@
 #include "simulator/cost/machine_cost_model.h"
 
 #include "gmock/gmock.h"
+#include "hlo/analysis/collective_records.h"
 #include "hlo/io/hlo_text.h"
-#include "partitioner/report/statistics.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "simulator/cost/predict_times.h"
 #include "tests/status_matchers.h"

@@ -7,11 +7,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "explain/explain_json.h"
+#include "explain/explain_table.h"
+#include "explain/explanation.h"
 #include "gtest/gtest.h"
+#include "hlo/analysis/author_names.h"
 #include "hlo/base/terminal.h"
 #include "hlo/io/hlo_text.h"
+#include "nlohmann/json.hpp"
 #include "partitioner/provenance/program_names.h"
-#include "partitioner/report/explain_table.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "tests/status_matchers.h"
 
@@ -33,8 +37,16 @@ std::string Explained(const std::string& text, bool full = false, int width = 20
   const auto partitioned = PartitionModule(**module, options);
   EXPECT_OK(partitioned);
   if (!partitioned.ok()) return "";
-  return ExplainTable(ListCollectives(*partitioned->module), partitioned->full_replications,
-                      {.full = full, .width = width, .cuts = partitioned->cuts});
+  const std::vector<CollectiveRecord> collectives = ListCollectives(*partitioned->module);
+  return ExplainTable(Explain({collectives, partitioned->full_replications, partitioned->cuts}, full),
+                      nullptr, width);
+}
+
+// The table of such records.
+std::string TableOf(const std::vector<CollectiveRecord>& records,
+                    const std::vector<FullReplication>& replications = {}, bool full = false,
+                    int width = 120) {
+  return ExplainTable(Explain({records, replications}, full), nullptr, width);
 }
 
 CollectiveRecord Record(const std::string& cause, const std::string& source = "", int64_t bytes = 1000) {
@@ -67,15 +79,38 @@ TEST(ExplainTest, TimesOfAMachineOrderTheRows) {
   times.step_seconds = 0.01;
   times.collective_seconds = 0.0035;
   times.of_collective = {{records[0].op, 0.0005}, {records[1].op, 0.001}, {records[2].op, 0.002}};
-  ExplainOptions options;
-  options.times = &times;
-  options.width = 140;
-  const std::vector<std::string> lines = Lines(ExplainTable(records, {}, options));
+  const Explanation explanation = Explain({records, {}, {}, &times}, /*full=*/false);
+  const std::vector<std::string> lines = Lines(ExplainTable(explanation, &times, /*width=*/140));
   ASSERT_EQ(lines.size(), 5);
   EXPECT_THAT(lines[0], AllOf(HasSubstr("sent      time  of step")));
   EXPECT_THAT(lines[1], AllOf(HasSubstr("3.00 ms   30.0 %"), HasSubstr("dot.2..3")));
   EXPECT_THAT(lines[2], AllOf(HasSubstr("500 us    5.0 %"), HasSubstr("dot.1")));
   EXPECT_EQ(lines[4], "predicted on tpu-v3-16: 10.0 ms a step, 35.0 % of it in collectives");
+}
+
+TEST(ExplainTest, TheJsonHasWhatTheTableHas) {
+  std::vector<CollectiveRecord> records = {Record("layers.0/dot.3: [{\"x\"}] -> [{}]", "m.py:3"),
+                                           Record("layers.1/dot.9: [{\"x\"}] -> [{}]", "m.py:3"),
+                                           Record("add.1: partial over {\"x\"} -> []", "m.py:9", 4)};
+  records[2].executions = {.times = 1, .in_loop = true, .known = false};
+  const Explanation explanation = Explain({records, {}, {}}, /*full=*/false);
+  const nlohmann::json json = nlohmann::json::parse(
+      ExplainJson(explanation, /*num_partitions=*/4, nullptr, ExplainTable(explanation, nullptr, 120)));
+  EXPECT_EQ(json["schema_version"], 1);
+  EXPECT_EQ(json["num_partitions"], 4);
+  EXPECT_EQ(json["sent_bytes"], 2 * 3000 + 12);
+  EXPECT_EQ(json["all_trips_known"], false);
+  ASSERT_EQ(json["rows"].size(), 2);
+  EXPECT_EQ(json["rows"][0]["name"], "layers.0..1/dot.*");
+  EXPECT_EQ(json["rows"][0]["names"], nlohmann::json({"layers.0/dot.3", "layers.1/dot.9"}));
+  EXPECT_EQ(json["rows"][0]["step"], "[{\"x\"}] -> [{}]");
+  EXPECT_EQ(json["rows"][0]["source"], "m.py:3");
+  EXPECT_EQ(json["rows"][0]["count"], 2);
+  EXPECT_EQ(json["rows"][0]["sent_bytes"], 6000);
+  EXPECT_EQ(json["rows"][0]["trips"], 1);
+  EXPECT_TRUE(json["rows"][1]["trips"].is_null());
+  EXPECT_FALSE(json["rows"][1].contains("seconds"));
+  EXPECT_THAT(json["table"].get<std::string>(), HasSubstr("layers.0..1/dot.*"));
 }
 
 TEST(ExplainTest, RowsThatDifferByNumbersInTheirNamesAreOne) {
@@ -84,13 +119,13 @@ TEST(ExplainTest, RowsThatDifferByNumbersInTheirNamesAreOne) {
     records.push_back(
         Record(absl::StrCat("layers.", layer, "/mlp/dot.", 7 * layer, ": [{\"x\"}] -> [{}]"), "m.py:3"));
   }
-  const std::vector<std::string> lines = Lines(ExplainTable(records, {}, {false, 140}));
+  const std::vector<std::string> lines = Lines(TableOf(records, {}, false, 140));
   ASSERT_EQ(lines.size(), 3);
   EXPECT_EQ(lines[1],
             "all-gather             36      4    36.0 kB   108.0 kB  "
             "layers.0..35/mlp/dot.*: [{\"x\"}] -> [{}] (m.py:3)");
   EXPECT_EQ(lines[2], "sent per device in all: 108.0 kB");
-  EXPECT_EQ(Lines(ExplainTable(records, {}, {true, 140})).size(), 38);
+  EXPECT_EQ(Lines(TableOf(records, {}, true, 140)).size(), 38);
 }
 
 TEST(ExplainTest, RowsThatDifferOtherwiseStayApart) {
@@ -98,7 +133,7 @@ TEST(ExplainTest, RowsThatDifferOtherwiseStayApart) {
       Record("dot.1: [{\"x\"}] -> [{}]", "m.py:3"), Record("dot.2: [{\"y\"}] -> [{}]", "m.py:3"),
       Record("dot.3: [{\"x\"}] -> [{}]", "m.py:4"), Record("dot.4: [{\"x\"}] -> [{}]", "m.py:3", 2000),
       Record("mul.5: [{\"x\"}] -> [{}]", "m.py:3")};
-  EXPECT_EQ(Lines(ExplainTable(records, {}, {})).size(), 7);
+  EXPECT_EQ(Lines(TableOf(records)).size(), 7);
 }
 
 TEST(ExplainTest, NumbersThatDifferAreRangesOrStars) {
@@ -120,12 +155,12 @@ TEST(ExplainTest, NoLineIsWiderThanAsked) {
   const std::vector<FullReplication> replications = {
       {name, "/home/me/projects/model/layers.py:12", 4096, "operand 0 is replicated"}};
   for (const int width : {40, 80, 100, 120, 140, 160, 250}) {
-    for (const std::string& line : Lines(ExplainTable(records, replications, {false, width}))) {
+    for (const std::string& line : Lines(TableOf(records, replications, false, width))) {
       EXPECT_LE(TextWidth(line), std::max(width, 80)) << line;
     }
   }
   // The numbers are on one line, the cause is on the next ones.
-  const std::vector<std::string> lines = Lines(ExplainTable(records, {}, {false, 80}));
+  const std::vector<std::string> lines = Lines(TableOf(records, {}, false, 80));
   ASSERT_EQ(lines.size(), 7);
   EXPECT_EQ(lines[1], "all-gather              1      4     1.0 kB     3.0 kB");
   EXPECT_THAT(lines[2],
@@ -133,7 +168,7 @@ TEST(ExplainTest, NoLineIsWiderThanAsked) {
   EXPECT_EQ(lines[3], "    " + step);
   EXPECT_EQ(lines[5], "    y");
   // Short texts need no second line.
-  EXPECT_EQ(Lines(ExplainTable({Record("y")}, {}, {false, 80})).size(), 3);
+  EXPECT_EQ(Lines(TableOf({Record("y")}, {}, false, 80)).size(), 3);
 }
 
 TEST(ExplainTest, WhatIsReplicatedAlikeIsOneLine) {
@@ -141,7 +176,7 @@ TEST(ExplainTest, WhatIsReplicatedAlikeIsOneLine) {
       {"dot.1", "m.py:3", 4096, "reason"},
       {"dot.5", "m.py:3", 4096, "reason"},
       {"sort.5", "", 8, "sort is computed on replicated arrays"}};
-  EXPECT_EQ(ExplainTable({}, replications, {false, 120}),
+  EXPECT_EQ(TableOf({}, replications, false, 120),
             "no collectives\nsent per device in all: 0 B\nreplicated: dot.* 2 x 4.1 kB, reason (m.py:3)\n"
             "replicated: sort.5 8 B, sort is computed on replicated arrays\n");
 }
@@ -197,7 +232,7 @@ TEST(ExplainTest, GroupsOfUnknownSizeAreSaidToBeSuch) {
   CollectiveRecord record = Record("y");
   record.group_size = 0;
   record.sent_bytes = 0;
-  EXPECT_EQ(ExplainTable({record}, {}, {}),
+  EXPECT_EQ(TableOf({record}),
             "collective          count  group   operands       sent  needed by\n"
             "all-gather              1      ?     1.0 kB        0 B  y\n"
             "sent per device in all: 0 B, groups of unknown size as of one device\n");
@@ -256,7 +291,7 @@ TEST(ExplainTest, WhatFollowsTheArrowOfALongStepHasALineOfItsOwn) {
   const std::string from =
       absl::StrCat("[{\"", std::string(30, 'a'), "\"}, {\"", std::string(30, 'b'), "\"}]");
   const std::string table =
-      ExplainTable({Record(absl::StrCat("dot.1: ", from, " -> [{}, {}] of w"))}, {}, {false, 80});
+      TableOf({Record(absl::StrCat("dot.1: ", from, " -> [{}, {}] of w"))}, {}, false, 80);
   EXPECT_THAT(table, AllOf(HasSubstr(from + "\n"), HasSubstr("    -> [{}, {}] of w\n")));
 }
 
