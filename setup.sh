@@ -26,12 +26,13 @@ allocator_packages=(libmimalloc-dev)
 mpi_packages=(libopenmpi-dev openmpi-bin)
 report_packages=(libjs-d3)
 data_packages=(iso-codes)  # What examples train on.
-test_packages=(clang-format libgtest-dev libgmock-dev libbenchmark-dev gnuplot-nox chromium chromium-driver python3-selenium)
+test_packages=(clang-format libgtest-dev libgmock-dev libbenchmark-dev gnuplot-nox chromium chromium-driver python3-selenium python3-venv)
 packages=("${build_packages[@]}" "${allocator_packages[@]}" "${mpi_packages[@]}" "${report_packages[@]}" "${data_packages[@]}")
 
+with_tests=false
 for argument in "$@"; do
   case "$argument" in
-    --test) packages+=("${test_packages[@]}") ;;
+    --test) packages+=("${test_packages[@]}"); with_tests=true ;;
     --help | -h) usage; exit 0 ;;
     *) echo "setup.sh: unknown argument: $argument" >&2; usage >&2; exit 2 ;;
   esac
@@ -95,4 +96,20 @@ if [[ ! -f .bazelrc.user ]] || ! grep -qxF "$line" .bazelrc.user; then
   rest=$(grep -v '^build --disk_cache=' .bazelrc.user 2>/dev/null || true)
   printf '%s\n' "$line" ${rest:+"$rest"} >.bazelrc.user
   echo "setup.sh: build cache in $cache"
+fi
+
+# The Python that tests of the package run in: a folder for each list of packages.
+if $with_tests; then
+  python="$caches/toroid-python/$(sha256sum python/tests/requirements.txt | cut -c1-12)"
+  if [[ ! -x $python/bin/pytest ]]; then
+    rm -rf "$python"
+    python3 -m venv "$python"
+    "$python/bin/pip" -q --disable-pip-version-check install -r python/tests/requirements.txt
+    echo "setup.sh: Python packages of the tests in $python"
+  fi
+  line="test --test_env=TOROID_PYTHON=$python/bin/python"
+  if ! grep -qxF "$line" .bazelrc.user; then
+    rest=$(grep -v 'TOROID_PYTHON=' .bazelrc.user || true)
+    printf '%s\n' ${rest:+"$rest"} "$line" >.bazelrc.user
+  fi
 fi

@@ -42,6 +42,10 @@ int main(int argc, char** argv) {
   };
   app.add_option("IN", command.input, "The module to run, - for standard input")->required();
   toroid::AddPartitionFlags(app, &options);
+  app.add_option("--shard", command.shardings, "NAME=SHARDING, as for hlo-partition")
+      ->type_name("NAME=SHARDING")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--replicas", command.num_replicas,
                  "Number of replicas; default: what the module says, else what its collectives name")
       ->check(CLI::PositiveNumber);

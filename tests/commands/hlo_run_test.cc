@@ -1,6 +1,6 @@
 // hlo-run as a user sees it: exit status, messages, arguments, results, --check.
 // BUILD: size = "medium"
-// BUILD: data = ["//hlo:hlo-convert", "//runtime:hlo-run", "//tests/corpus:jax", "//tests/corpus:mixed_precision", "//tests/corpus:numpy", "//tests/corpus:tpu_dumps"]
+// BUILD: data = ["//hlo:hlo-convert", "//partitioner:hlo-partition", "//runtime:hlo-run", "//tests/corpus:jax", "//tests/corpus:mixed_precision", "//tests/corpus:numpy", "//tests/corpus:tpu_dumps"]
 #include <algorithm>
 #include <string>
 
@@ -55,6 +55,30 @@ TEST(HloRunTest, ExitStatusTellsUsageFromInput) {
   ExpectFailure(sum + " -o /nonexistent/out.snapshot.pb", 1, "/nonexistent/out");
   // The arguments of another program.
   ExpectFailure(absl::StrCat(sum, " --args=", kModel), 1, "argument");
+}
+
+TEST(HloRunTest, ShardingsOfTheCommandLineArePartitionedToo) {
+  const std::string file = TempFile("plain.hlo", R"(HloModule plain
+ENTRY main {
+  x = f32[6,5] parameter(0)
+  w = f32[5,4] parameter(1)
+  ROOT y = f32[6,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)");
+  const Outcome outcome = RunShell(
+      absl::StrCat(kRun, file, " --check --shard 'x={devices=[1,4]<=[4]}' --shard 'w={replicated}'"));
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  const nlohmann::json json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["num_partitions"], 4);
+  EXPECT_EQ(json["equal"], true);
+  ExpectFailure(file + " --shard 'z={devices=[4]<=[4]}'", 1, "'z' names no instruction");
+  ExpectFailure(file + " --shard 'x={devices=[4]<=[4]}'", 1, "1 data dimensions");
+  const std::string partitioned = TempPath("plain.spmd.hlo");
+  ASSERT_EQ(RunShell(absl::StrCat("partitioner/hlo-partition ", file, " --shard 'x={devices=[2,1]<=[2]}' -o ",
+                                  partitioned))
+                .exit,
+            0);
+  ExpectFailure(partitioned + " --shard 'x={devices=[2,1]<=[2]}'", 1, "is partitioned already");
 }
 
 TEST(HloRunTest, ATupleParameterNeedsNoFlagOnOneDevice) {

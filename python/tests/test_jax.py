@@ -1,0 +1,131 @@
+"""Functions of JAX: lowered without devices, explained in the user's names, watched in tests."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import AbstractMesh, NamedSharding
+from jax.sharding import PartitionSpec as P
+
+import toroid
+import toroid.jax
+
+MESH = AbstractMesh((2, 4), ("data", "model"))
+
+
+def loss(params, x):
+    return jnp.mean((jnp.tanh(x @ params["w_up"]) @ params["w_down"]) ** 2)
+
+
+def train_step(params, x):
+    grads = jax.grad(loss)(params, x)
+    return jax.tree.map(lambda p, g: p - 0.1 * g, params, grads)
+
+
+def shapes(mesh=None):
+    def array(shape, *axes):
+        sharding = NamedSharding(mesh, P(*axes)) if mesh is not None else None
+        return jax.ShapeDtypeStruct(shape, jnp.float32, sharding=sharding)
+
+    return {"w_up": array((128, 512), None, "model"), "w_down": array((512, 128), "model", None)}, array((64, 128), "data", None)
+
+
+SPECS = ({"w_up": P(None, "model"), "w_down": P("model", None)}, P("data", None))
+
+
+@pytest.mark.parametrize("shardy", [True, False])
+def test_everything_that_holds_a_program_is_loaded(shardy):
+    jax.config.update("jax_use_shardy_partitioner", shardy)
+    try:
+        traced = jax.jit(train_step).trace(*shapes(MESH))
+        lowered = traced.lower(lowering_platforms=("tpu",))
+        exported = jax.export.export(jax.jit(train_step), platforms=("tpu",))(*shapes(MESH))
+        sources = [
+            traced,
+            lowered,
+            lowered.compiler_ir("hlo"),
+            lowered.compiler_ir("stablehlo"),
+            lowered.as_text(debug_info=True),
+            lowered.as_text("hlo", debug_info=True),
+            exported,
+            exported.mlir_module_serialized,
+        ]
+        sent = [toroid.load(x).partition().explain().sent_bytes for x in sources]
+        assert len(set(sent)) == 1 and sent[0] > 0
+    finally:
+        jax.config.update("jax_use_shardy_partitioner", True)
+
+
+def test_rows_have_the_users_names_lines_and_axes():
+    explanation = toroid.jax.explain(train_step, *shapes(), mesh=MESH, in_shardings=SPECS)
+    text = repr(explanation)
+    assert "p['w_up']" in text or "params['w_up']" in text
+    assert '{"model"}' in text or '{"data"}' in text
+    assert any("test_jax.py:" in row["source"] for row in explanation.rows)
+
+
+def test_two_thousand_devices_need_not_exist():
+    mesh = {"data": 64, "model": 32}
+    module = toroid.jax.lower(train_step, *shapes(), mesh=mesh, in_shardings=SPECS)
+    assert module.partition().num_partitions == 2048
+
+
+def test_the_partitioned_program_computes_the_same():
+    module = toroid.jax.lower(train_step, *shapes(), mesh=MESH, in_shardings=SPECS, platform="cpu")
+    params, x = jax.tree.map(lambda s: np.random.default_rng(0).normal(size=s.shape).astype(np.float32), shapes())
+    expected = jax.tree.leaves(jax.jit(train_step)(params, x))
+    results = module.partition().run([params, x])
+    assert len(results) == 2
+    for result, value in zip(results, expected):
+        np.testing.assert_allclose(result, value, rtol=1e-4, atol=1e-5)
+    assert module.check([params, x])
+
+
+def test_the_partitioned_program_is_stablehlo_again():
+    partitioned = toroid.jax.lower(train_step, *shapes(), mesh=MESH, in_shardings=SPECS).partition()
+    text = partitioned.stablehlo()
+    assert "stablehlo." in text and "@main" in text
+
+
+def test_a_watched_step_that_sends_too_much_fails():
+    with toroid.jax.watch(max_bytes=10**9, mesh=MESH, in_shardings=SPECS) as watched:
+        assert watched(train_step, *shapes()).num_partitions == 8
+    with pytest.raises(toroid.jax.CommunicationGrew, match="more than 1,000") as error:
+        toroid.jax.watch(max_bytes=1000, mesh=MESH, in_shardings=SPECS).check(train_step, *shapes())
+    assert "sent per device in all" in str(error.value)
+    with pytest.raises(AssertionError, match="collectives, more than 0"):
+        toroid.jax.watch(max_collectives=0, mesh=MESH, in_shardings=SPECS).check(train_step, *shapes())
+
+
+def test_a_watched_function_runs_as_before():
+    calls = []
+
+    @toroid.jax.watch(max_bytes=0)
+    def double(x):
+        calls.append(x.shape)
+        return 2 * x
+
+    np.testing.assert_array_equal(double(jnp.arange(3)), [0, 2, 4])
+
+
+def test_what_is_no_program_says_what_to_do():
+    with pytest.raises(toroid.ToroidError, match=r"f.trace\(\*args\)"):
+        toroid.load(jax.jit(train_step))
+    with pytest.raises(toroid.ToroidError, match="not an array"):
+        toroid.load(jnp.zeros(3))
+
+
+def test_tracers_are_refused():
+    def inside(x):
+        toroid.jax.lower(loss, {}, x)
+        return x
+
+    with pytest.raises(toroid.ToroidError, match="is a tracer"):
+        jax.jit(inside)(jnp.zeros(3))
+
+    def running(x):
+        toroid.load("HloModule m\nENTRY e { x = f32[3] parameter(0) ROOT y = f32[3] negate(x) }\n").run([x])
+        return x
+
+    with pytest.raises(toroid.ToroidError, match="tracer"):
+        jax.jit(running)(jnp.zeros(3))

@@ -1,0 +1,28 @@
+"""Partitions, explains, checks and simulates programs of JAX, TensorFlow and PyTorch/XLA without their devices.
+
+    import toroid
+    step = toroid.load(jax.jit(train_step).lower(params, batch))
+    step.partition().explain()          # which line needs which collective, and how many bytes
+    step.check()                        # runs partitioned and unpartitioned, compares
+    toroid.simulate(step, 'tpu-v3-256') # time and memory on a slice of a pod
+"""
+
+from toroid._commands import ToroidError, ToroidWarning
+from toroid._module import Check, Explanation, Module, Partitioned, Result, Simulation, load, partition, simulate
+
+__version__ = "0.1.0"  # hlo/base/version.h; a test compares them.
+
+__all__ = [
+    "Check",
+    "Explanation",
+    "Module",
+    "Partitioned",
+    "Result",
+    "Simulation",
+    "ToroidError",
+    "ToroidWarning",
+    "load",
+    "partition",
+    "simulate",
+    "__version__",
+]

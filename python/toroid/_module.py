@@ -1,0 +1,346 @@
+"""Programs, what is made of them, and what is found out about them."""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
+
+import numpy as np
+
+from toroid import _arrays, _load, _render
+from toroid._commands import Word, run, run_json
+from toroid._shardings import mesh_axes, sharding_text
+
+if TYPE_CHECKING:
+    import pandas
+
+Shardings = Mapping[str, Any]
+
+
+class _Files:
+    """A folder for the files of one object, which goes with it."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="toroid-"))
+        self._finalizer = weakref.finalize(self, shutil.rmtree, str(self.folder), True)
+
+    def write(self, name: str, data: bytes) -> Path:
+        path = self.folder / name
+        path.write_bytes(data)
+        return path
+
+
+class Result:
+    """What a command found out: a table for people and an object for programs.
+
+    In a terminal it prints as the command's table, in a notebook as a page's table.
+    """
+
+    def __init__(self, data: dict[str, Any], text: str):
+        self._data, self._text = data, text
+
+    def to_dict(self) -> dict[str, Any]:
+        """The command's JSON; docs/commands.md describes its keys and units."""
+        return self._data
+
+    def __getitem__(self, key: str) -> Any:
+        return self._data[key]
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{_render.escape(self._text)}</pre>"
+
+
+class Explanation(Result):
+    """The collectives of a partitioned program, with what needs them."""
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for each row, most bytes first: opcode, count, trips, group, operand_bytes, sent_bytes (per device), name, step, source."""
+        return list(self._data["rows"])
+
+    @property
+    def notes(self) -> list[dict[str, Any]]:
+        """Arrays that are replicated, cut unevenly, or not cut though asked for."""
+        return list(self._data["notes"])
+
+    @property
+    def sent_bytes(self) -> int:
+        """Bytes that each device sends."""
+        return int(self._data["sent_bytes"])
+
+    def frame(self) -> "pandas.DataFrame":
+        """The rows as a pandas frame."""
+        return _render.frame(self.rows)
+
+    def _repr_html_(self) -> str:
+        return _render.explanation(self._data)
+
+
+class Check(Result):
+    """How the partitioned program's values compare with those of the unpartitioned one."""
+
+    @property
+    def equal(self) -> bool:
+        return bool(self._data["equal"])
+
+    def __bool__(self) -> bool:
+        return self.equal
+
+
+class Simulation(Result):
+    """A predicted execution on a slice of a pod."""
+
+    @property
+    def step_seconds(self) -> float:
+        return float(self._data["step_seconds"])
+
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """The instructions and fusions that take time, longest first."""
+        return list(self._data["groups"])
+
+    @property
+    def collectives(self) -> list[dict[str, Any]]:
+        return list(self._data["collectives"])
+
+    def frame(self) -> "pandas.DataFrame":
+        """Groups and collectives as a pandas frame, with seconds and share of the step."""
+        return _render.frame(self.groups + self.collectives)
+
+
+class _Program:
+    def __init__(self, path: Path, files: Optional[_Files], name: str):
+        self._path, self._files, self.name = path, files, name
+        self._description: Optional[dict[str, Any]] = None
+
+    @property
+    def path(self) -> Path:
+        """The file that the commands read."""
+        return self._path
+
+    def text(self) -> str:
+        """The program as HLO text."""
+        return run("hlo-convert", [self._path, "-o", "-", "--format=text"])
+
+    def serialize(self) -> bytes:
+        """The program as a serialized HloModuleProto, as jaxlib takes it."""
+        files = _Files()
+        out = files.folder / "serialized.hlo.pb"
+        run("hlo-convert", [self._path, "-o", out, "--format=pb"])
+        if self.describe()["container"] == "HloModuleProto":
+            return out.read_bytes()
+        return _arrays.module_of_hlo_proto(out.read_bytes())
+
+    def describe(self) -> dict[str, Any]:
+        """What is in the program: opcodes, parameters, shardings, work (`hlo-convert --stats=json`)."""
+        if self._description is None:
+            self._description = run_json("hlo-convert", [self._path, "--stats=json"])
+        return self._description
+
+
+def _options(progress: Optional[bool]) -> dict[str, Any]:
+    return {"progress": progress}
+
+
+class Partitioned(_Program):
+    """The program that each device of a mesh runs."""
+
+    def __init__(self, path: Path, files: Optional[_Files], name: str, statistics: dict[str, Any]):
+        super().__init__(path, files, name)
+        self.statistics = statistics
+
+    @property
+    def num_partitions(self) -> int:
+        return int(self.statistics["num_partitions"])
+
+    def explain(self, *, full: bool = False, machine: Optional[str] = None) -> Explanation:
+        """The table of `hlo-partition --explain`.
+
+        Args:
+          full: a row for every collective, instead of one for those that differ by a layer's number.
+          machine: a slice, such as "tpu-v3-128", whose predicted times are added.
+        """
+        words: list[Word] = [self._path]
+        if machine is not None:
+            words.append(f"--machine={machine}")
+        data = run_json("hlo-partition", [*words, "--explain=" + ("full_json" if full else "json")])
+        return Explanation(data, data.pop("table"))
+
+    def simulate(self, machine: Optional[str] = None, **options: Any) -> Simulation:
+        """As `toroid.simulate`."""
+        return simulate(self, machine, **options)
+
+    def run(self, args: Optional[Sequence[Any]] = None, *, progress: Optional[bool] = None) -> list[np.ndarray]:
+        """Runs the program on simulated devices: whole arguments in, whole results out.
+
+        Args:
+          args: arrays, or nested tuples, lists and dicts of arrays, in the order of the parameters. None: generated ones.
+        """
+        return _arrays.run_program(self._path, args, [], progress)
+
+    def stablehlo(self) -> str:
+        """The program as StableHLO text, made by the installed jaxlib."""
+        return _arrays.stablehlo_of(self.serialize())
+
+    def __repr__(self) -> str:
+        sent = sum(c["sent_bytes"] for c in self.statistics["collectives"].values())
+        count = sum(c["count"] for c in self.statistics["collectives"].values())
+        return (
+            f"{self.name}: one program for {self.num_partitions} devices; {count} collectives send "
+            f"{_render.size(sent)} per device; peak memory {_render.size(self.statistics['memory']['peak'])}"
+        )
+
+
+class Module(_Program):
+    """A program of the whole mesh, with or without shardings."""
+
+    def __init__(self, path: Path, files: Optional[_Files], name: str):
+        super().__init__(path, files, name)
+
+    def partition(
+        self,
+        num_partitions: Optional[int] = None,
+        *,
+        shardings: Optional[Shardings] = None,
+        mesh: Any = None,
+        machine: Optional[str] = None,
+        strategies: Optional[Sequence[str]] = None,
+        progress: Optional[bool] = None,
+    ) -> Partitioned:
+        """Writes the program of one device, as `hlo-partition`.
+
+        Args:
+          num_partitions: the number of devices; None: as many as the shardings name.
+          shardings: for parameters and other values by name (`params['w_up']`, `output{0}`, `parameter(3)`, a glob on op names) a
+            `PartitionSpec`, a tuple of axes, a `NamedSharding` or the text of an HLO sharding.
+          mesh: the axes that the specs name, as a mapping of names to sizes, "data=2,model=4" or a jax mesh; None: the module's own.
+          machine: decide by predicted seconds on this slice, such as "tpu-v3-128", instead of by bytes sent.
+          strategies: how to search for better plans; [] decides each op alone.
+          progress: whether a line shows the seconds that it takes; None: on a terminal.
+
+        Raises:
+          ToroidError: if the program cannot be partitioned so.
+        """
+        files = _Files()
+        out = files.folder / "partitioned.hlo.pb"
+        words: list[Word] = [self._path, "-o", out, "--stats=-", *self._sharding_words(num_partitions, shardings, mesh)]
+        if machine is not None:
+            words.append(f"--machine={machine}")
+        if strategies is not None:
+            words.append("--strategies=" + (",".join(strategies) or "none"))
+        statistics = run_json("hlo-partition", words, **_options(progress))
+        return Partitioned(out, files, self.name, statistics)
+
+    def check(
+        self,
+        args: Optional[Sequence[Any]] = None,
+        num_partitions: Optional[int] = None,
+        *,
+        shardings: Optional[Shardings] = None,
+        mesh: Any = None,
+        progress: Optional[bool] = None,
+    ) -> Check:
+        """Partitions the program, runs it on simulated devices and compares its results with those of the unpartitioned run.
+
+        Args:
+          args: as for `Partitioned.run`.
+          num_partitions: as for `partition`; so are `shardings`, `mesh` and `progress`.
+        """
+        words = self._sharding_words(num_partitions, shardings, mesh)
+        data = _arrays.check_program(self._path, args, words, progress)
+        return Check(data, _render.check(data))
+
+    def run(self, args: Optional[Sequence[Any]] = None, *, progress: Optional[bool] = None) -> list[np.ndarray]:
+        """Runs the program on one device, shardings ignored. Args as for `Partitioned.run`."""
+        return _arrays.run_program(self._path, args, ["--num_partitions=1"], progress)
+
+    def _device_words(self, num_partitions: Optional[int]) -> list[str]:
+        return [] if num_partitions is None else [f"--num_partitions={num_partitions}"]
+
+    def _sharding_words(self, num_partitions: Optional[int], shardings: Optional[Shardings], mesh: Any) -> list[str]:
+        axes = mesh_axes(mesh)
+        words = self._device_words(num_partitions)
+        if shardings:
+            ranks = self._ranks()
+            for name, sharding in shardings.items():
+                words += ["--shard", f"{name}={sharding_text(sharding, ranks.get(name), axes)}"]
+        return words
+
+    def _ranks(self) -> dict[str, int]:
+        ranks = {}
+        for parameter in self.describe()["parameter_list"]:
+            rank = _arrays.rank_of(parameter["shape"])
+            ranks[parameter["name"]] = rank
+            if parameter.get("author_name"):
+                ranks[parameter["author_name"]] = rank
+        return ranks
+
+    def __repr__(self) -> str:
+        counts = self.describe()
+        return f"{self.name}: {counts.get('instructions', '?')} instructions, {len(counts['parameter_list'])} parameters"
+
+
+def load(
+    x: Any, *, args: Optional[Sequence[Any]] = None, platform: Optional[str] = None, name: Optional[str] = None
+) -> Module:
+    """Loads a program.
+
+    Args:
+      x: the path of a dump or of a folder of dumps; the bytes or text of HLO or StableHLO; `jax.jit(f).lower(...)` or `.trace(...)`; a
+        `jax.stages.Compiled`; a `jax.export.Exported`; a TensorFlow function; a module of jaxlib.
+      args: shapes for a TensorFlow function (`tf.TensorSpec`).
+      platform: what a traced function is lowered for, such as "tpu".
+      name: what to call it in prints.
+
+    Raises:
+      ToroidError: if there is no program in x, or more than one.
+    """
+    path, data = _load.source_of(x, args, platform)
+    files: Optional[_Files] = None
+    if path is None:
+        files = _Files()
+        path = files.write("module.hlo.pb", data)
+    module = Module(path, files, name or "module")
+    module._description = run_json("hlo-convert", [path, "--stats=json"])  # Reads the file: an error shows here.
+    module.name = name or module._description.get("name", path.name)
+    return module
+
+
+def partition(m: Any, num_partitions: Optional[int] = None, **options: Any) -> Partitioned:
+    """Loads m if it is no `Module` yet, and partitions it; see `Module.partition`."""
+    return (m if isinstance(m, Module) else load(m)).partition(num_partitions, **options)
+
+
+def simulate(
+    m: Any,
+    machine: Optional[str] = None,
+    *,
+    rates: Optional[str] = None,
+    settings: Optional[Mapping[str, Any]] = None,
+    progress: Optional[bool] = None,
+) -> Simulation:
+    """Predicts one execution on a slice of a pod, as `hlo-simulate`.
+
+    Args:
+      m: a `Module`, which is partitioned first, a `Partitioned`, or what `load` takes.
+      machine: a slice ("tpu-v3-128") or the file of a machine; None: the smallest TPU v3 slice with a core for each device.
+      rates: "compiler" or "measured".
+      settings: parameters of the machine, such as {"network.link_bytes_per_second": 100e9}.
+      progress: as for `Module.partition`.
+    """
+    program = m if isinstance(m, _Program) else load(m)
+    words: list[Word] = [program.path]
+    if machine is not None:
+        words.append(f"--machine={machine}")
+    if rates is not None:
+        words.append(f"--rates={rates}")
+    for key, value in (settings or {}).items():
+        words += ["--set", f"{key}={value}"]
+    data = run_json("hlo-simulate", [*words, "--json=-"], **_options(progress))
+    return Simulation(data, _render.simulation(data))

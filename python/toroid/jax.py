@@ -1,0 +1,146 @@
+"""Explains functions of JAX: lowered without devices, answered in the user's lines, argument paths and mesh axes."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from typing import Any, Callable, Iterator, Optional, TypeVar
+
+from toroid._commands import ToroidError
+from toroid._module import Explanation, Module, Partitioned, load
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def lower(
+    f: Callable[..., Any],
+    *args: Any,
+    mesh: Any = None,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
+    platform: Optional[str] = "tpu",
+    **jit_options: Any,
+) -> Module:
+    """The program of f for these arguments, on a mesh that need not exist.
+
+    Args:
+      f: a function, or what `jax.jit` made of one.
+      *args: arrays or `jax.ShapeDtypeStruct`s, with or without shardings.
+      mesh: an `AbstractMesh`, a mesh, or a mapping of axis names to sizes; bare `PartitionSpec`s inside f and in the shardings mean
+        its axes.
+      in_shardings: as for `jax.jit`; specs are put on the mesh.
+      out_shardings: likewise.
+      platform: what f is lowered for.
+      **jit_options: further options of `jax.jit`, such as `donate_argnums`.
+    """
+    import jax  # pylint: disable=import-outside-toplevel
+    from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec  # pylint: disable=import-outside-toplevel
+
+    if isinstance(mesh, dict):
+        mesh = AbstractMesh(tuple(mesh.values()), tuple(mesh))
+    elif mesh is not None and not isinstance(mesh, AbstractMesh):
+        mesh = mesh.abstract_mesh
+
+    def placed(tree: Any) -> Any:
+        if mesh is None:
+            return tree
+        make: Any = NamedSharding
+
+        def is_spec(x: Any) -> bool:
+            return isinstance(x, PartitionSpec)
+
+        return jax.tree.map(lambda x: make(mesh, x) if is_spec(x) else x, tree, is_leaf=is_spec)
+
+    for tracer in jax.tree.leaves(args):
+        if isinstance(tracer, jax.core.Tracer):
+            raise ToroidError("an argument is a tracer: call toroid.jax.lower outside jit, with arrays or ShapeDtypeStructs")
+    if in_shardings is not None:
+        jit_options["in_shardings"] = placed(in_shardings)
+    if out_shardings is not None:
+        jit_options["out_shardings"] = placed(out_shardings)
+    jitted = jax.jit(f, **jit_options) if jit_options or not hasattr(f, "trace") else f
+    context: Any = jax.sharding.use_abstract_mesh(mesh) if mesh is not None else contextlib.nullcontext()
+    with context:
+        traced = jitted.trace(*args)
+        lowered = traced.lower(lowering_platforms=(platform,)) if platform else traced.lower()
+    return load(lowered)
+
+
+def explain(f: Callable[..., Any], *args: Any, num_partitions: Optional[int] = None, machine: Optional[str] = None, **options: Any) -> Explanation:
+    """The collectives of f's step, with what needs them.
+
+    Args:
+      f, *args: as for `lower`, and so are `mesh`, `in_shardings`, `out_shardings`, `platform` and options of `jax.jit`.
+      num_partitions: the number of devices; None: those of the mesh.
+      machine: a slice whose predicted times are added, such as "tpu-v3-256".
+    """
+    module = lower(f, *args, **options)
+    return module.partition(num_partitions, machine=machine).explain(machine=machine)
+
+
+class CommunicationGrew(AssertionError):
+    """A watched function sends more than it may."""
+
+
+def _require(name: str, partitioned: Partitioned, max_bytes: Optional[int], max_collectives: Optional[int]) -> None:
+    explanation = partitioned.explain()
+    count = sum(row["count"] for row in explanation.rows)
+    if max_bytes is not None and explanation.sent_bytes > max_bytes:
+        raise CommunicationGrew(f"{name} sends {explanation.sent_bytes:,} bytes per device, more than {max_bytes:,}\n{explanation!r}")
+    if max_collectives is not None and count > max_collectives:
+        raise CommunicationGrew(f"{name} has {count:,} collectives, more than {max_collectives:,}\n{explanation!r}")
+
+
+class watch(contextlib.ContextDecorator):
+    """Fails when a step sends more than it may: as a decorator of the step, or around calls of it.
+
+    As a decorator, each new combination of argument shapes is lowered and partitioned before the step runs:
+
+        @toroid.jax.watch(max_bytes=2_000_000, mesh=mesh)
+        @jax.jit
+        def train_step(params, batch): ...
+
+    As a context manager, the steps are named:
+
+        with toroid.jax.watch(max_bytes=2_000_000, mesh=mesh) as watched:
+            watched(train_step, params, batch)
+
+    Args:
+      max_bytes: the most that a device may send in one step.
+      max_collectives: the most collectives in the program.
+      **options: as for `lower`.
+
+    Raises:
+      CommunicationGrew: an AssertionError with the table of what the step sends.
+    """
+
+    def __init__(self, *, max_bytes: Optional[int] = None, max_collectives: Optional[int] = None, **options: Any):
+        self._max_bytes, self._max_collectives, self._options = max_bytes, max_collectives, options
+
+    def __enter__(self) -> Callable[..., Partitioned]:
+        return self.check
+
+    def __exit__(self, *unused: Any) -> None:
+        return None
+
+    def check(self, f: Callable[..., Any], *args: Any) -> Partitioned:
+        """Partitions f for these arguments; raises CommunicationGrew if it sends too much."""
+        partitioned = lower(f, *args, **self._options).partition()
+        _require(getattr(f, "__name__", "the step"), partitioned, self._max_bytes, self._max_collectives)
+        return partitioned
+
+    def __call__(self, f: F) -> F:
+        import jax  # pylint: disable=import-outside-toplevel
+
+        seen: set[Any] = set()
+
+        @functools.wraps(f)
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            leaves, tree = jax.tree.flatten(args)
+            key = (tree, tuple((getattr(x, "shape", ()), str(getattr(x, "dtype", type(x))), str(getattr(x, "sharding", ""))) for x in leaves))
+            if key not in seen:
+                seen.add(key)
+                self.check(f, *args)
+            return f(*args, **kwargs)
+
+        return watched  # type: ignore[return-value]
