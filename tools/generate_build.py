@@ -224,7 +224,7 @@ def build_file(package):
                 if line.startswith('srcs += '):
                     for other in re.findall(r'"([^"]+)"', line):
                         stems[stem].append(other)
-                        del stems[other.rpartition('.')[0]]
+                        stems.pop(other.rpartition('.')[0], None)
     out = '# Written by tools/generate_build.py from the sources; do not edit.\n\n'
     out += 'load("//tools/cc:cc.bzl", "cc_binary", "cc_library", "cc_test")\n\n'
     top = package.split('/')[0]

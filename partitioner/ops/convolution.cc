@@ -1,14 +1,29 @@
-#include "partitioner/ops/convolution.h"
-
+// `convolution`: the batch passes through, input features are contracted as in a dot. A group count splits a
+// dimension into (group, rest); if groups are cut, each device computes some of the groups. In each spatial
+// dimension the image shares its factor with either the output or the window: the one with the larger product
+// of rows and reach along the image. The other one is never cut.
+//
+// - Output cut: a tile fetches the image rows that its windows read (tile_windows.h), and the op runs without
+//   padding.
+// - Window cut (in the gradient by the kernel, whose window is as large as an image): the op contracts over
+//   the window as over features. A tile has t of the window's rows, fetches the image rows that they meet in
+//   all outputs, and computes a partial sum.
+//
+// Example: image f32[32], window f32[32] padded by 1, output f32[3], over 4. The window is cut: tile i meets
+//          image rows [8 i - 1, 8 i + 9), one from either neighbour, and the output is partial.
+// Example: image f32[224], window f32[16], strides of 16, output f32[14], over 2. Outputs reach over 13 * 16
+//          rows, the window over 15. The output is cut, and a tile of 7 outputs reads its own 112 image rows.
+//
+// A short last tile of the window is filled up with zeros, which are multiplied with image rows. 0 x infinity
+// is NaN, so if the image is visibly non-finite (finite.cc), the window is cut evenly or not at all.
 #include <algorithm>
 
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
-#include "partitioner/ops/finite.h"
-#include "partitioner/ops/reverse.h"
-#include "partitioner/ops/window_base.h"
+#include "partitioner/ops/op_functions.h"
 
 namespace toroid {
+
 namespace {
 
 // The factor of spatial dimension 0; factors of the other spatial dimensions follow in order.
@@ -65,18 +80,13 @@ ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
   DimFactors& rhs_out = rhs[numbers.kernel_output_feature()];
   DimFactors& out_batch = out[numbers.output_batch()];
   DimFactors& out_feature = out[numbers.output_feature()];
-  if (batch_groups > 1) {
-    const int group = rule.AddFactor(batch_groups);
-    lhs_batch.push_back(group);
-    rhs_out.push_back(group);
-    out_feature.push_back(group);
-  }
-  if (feature_groups > 1) {
-    const int group = rule.AddFactor(feature_groups);
-    lhs_feature.push_back(group);
-    rhs_out.push_back(group);
-    out_feature.push_back(group);
-  }
+  const auto add_groups = [&](int64_t count, DimFactors* of_lhs) {
+    if (count == 1) return;
+    const int group = rule.AddFactor(count);
+    for (DimFactors* dim : {of_lhs, &rhs_out, &out_feature}) dim->push_back(group);
+  };
+  add_groups(batch_groups, &lhs_batch);
+  add_groups(feature_groups, &lhs_feature);
   const int batch = rule.AddFactor(out_shape.dim(numbers.output_batch()));
   AddMinorFactor(out_shape.dim(numbers.output_batch()), batch, &lhs_batch);
   out_batch.push_back(batch);
@@ -140,7 +150,7 @@ xla::HloInstructionProto* LocalGroups(const OpContext& context, const Convolutio
 
 }  // namespace
 
-absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& context) {
+std::vector<Instruction*> PartitionConvolution(OpContext& context) {
   SpmdBuilder& b = *context.b;
   const ConvolutionView numbers(*context.op);
   xla::HloInstructionProto* attrs = LocalGroups(context, numbers);

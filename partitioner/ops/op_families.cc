@@ -1,40 +1,6 @@
 #include "partitioner/ops/op_families.h"
 
-#include <algorithm>
-
-#include "hlo/base/math.h"
-#include "partitioner/ops/bitcast_convert.h"
-#include "partitioner/ops/broadcast.h"
-#include "partitioner/ops/cholesky.h"
-#include "partitioner/ops/collectives.h"
-#include "partitioner/ops/concatenate.h"
-#include "partitioner/ops/constant.h"
-#include "partitioner/ops/convolution.h"
-#include "partitioner/ops/custom_call.h"
-#include "partitioner/ops/dot.h"
-#include "partitioner/ops/dynamic_slice.h"
-#include "partitioner/ops/dynamic_update_slice.h"
-#include "partitioner/ops/elementwise.h"
-#include "partitioner/ops/fft.h"
-#include "partitioner/ops/gather.h"
-#include "partitioner/ops/identity.h"
-#include "partitioner/ops/iota.h"
-#include "partitioner/ops/pad.h"
-#include "partitioner/ops/ragged_dot.h"
-#include "partitioner/ops/read_through.h"
-#include "partitioner/ops/reduce.h"
-#include "partitioner/ops/reduce_window.h"
-#include "partitioner/ops/reshape.h"
-#include "partitioner/ops/reverse.h"
-#include "partitioner/ops/rng_bit_generator.h"
-#include "partitioner/ops/scaled_dot.h"
-#include "partitioner/ops/scatter.h"
-#include "partitioner/ops/select_and_scatter.h"
-#include "partitioner/ops/slice.h"
-#include "partitioner/ops/sort.h"
-#include "partitioner/ops/top_k.h"
-#include "partitioner/ops/transpose.h"
-#include "partitioner/ops/triangular_solve.h"
+#include "partitioner/ops/op_functions.h"
 
 namespace toroid {
 namespace {
@@ -46,11 +12,11 @@ namespace families {
 // Families whose local program is the op itself on local shapes.
 constexpr OpFamily kUnary = {UnaryShardingRule};
 constexpr OpFamily kBinary = {BinaryShardingRule};
-constexpr OpFamily kCompare = {CompareShardingRule};
+constexpr OpFamily kCompare = {ElementwiseShardingRule};
 constexpr OpFamily kSelect = {SelectShardingRule};
-constexpr OpFamily kClamp = {ClampShardingRule};
+constexpr OpFamily kClamp = {ElementwiseShardingRule};
 constexpr OpFamily kConvert = {ConvertShardingRule};
-constexpr OpFamily kMap = {MapShardingRule};
+constexpr OpFamily kMap = {ElementwiseShardingRule};
 constexpr OpFamily kIdentity = {IdentityShardingRule};
 constexpr OpFamily kAddDependency = {AddDependencyShardingRule};
 constexpr OpFamily kConstant = {ConstantShardingRule};
@@ -58,12 +24,12 @@ constexpr OpFamily kBroadcast = {BroadcastShardingRule};
 constexpr OpFamily kTranspose = {TransposeShardingRule};
 constexpr OpFamily kBitcastConvert = {BitcastConvertShardingRule};
 constexpr OpFamily kDot = {DotShardingRule};
-constexpr OpFamily kAllReduce = {AllReduceShardingRule};
-constexpr OpFamily kAllGather = {AllGatherShardingRule};
-constexpr OpFamily kReduceScatter = {ReduceScatterShardingRule};
+constexpr OpFamily kAllReduce = {CollectiveShardingRule};
+constexpr OpFamily kAllGather = {CollectiveShardingRule};
+constexpr OpFamily kReduceScatter = {CollectiveShardingRule};
 constexpr OpFamily kAllToAll = {AllToAllShardingRule};
 constexpr OpFamily kCollectivePermute = {CollectivePermuteShardingRule};
-constexpr OpFamily kCollectiveBroadcast = {CollectiveBroadcastShardingRule};
+constexpr OpFamily kCollectiveBroadcast = {CollectivePermuteShardingRule};
 
 // Families with a local program of their own that fetches no rows.
 constexpr OpFamily kIota = {IotaShardingRule, PartitionIota};
@@ -161,37 +127,26 @@ const Instruction& SourceOf(const Instruction& op, int k) {
   return source == nullptr ? *op.operand(k) : source(op, k);
 }
 
-ShardingRule ShardingRuleOf(const Instruction& instruction) {
-  ShardingRule rule = FamilyOf(instruction.opcode()).rule(instruction);
+ShardingRule ShardingRuleOf(const Instruction& op) {
+  ShardingRule rule = FamilyOf(op.opcode()).rule(op);
   rule.MarkComposites();
   return rule;
 }
 
-absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context) {
+std::vector<Instruction*> LocalProgram(OpContext& context) {
   // An empty result needs no halo, and no index arithmetic on sizes of zero.
   if (context.op->shape().IsArray() && context.op->shape().NumElements() == 0) {
     const Shape local = context.ResultShape();
-    return std::vector<Instruction*>{
-        context.b->Broadcast(context.b->Zero(local.element_type()), local.dims())};
+    return {context.b->Broadcast(context.b->Zero(local.element_type()), local.dims())};
   }
   const auto program = FamilyOf(context.op->opcode()).program;
   return program == nullptr ? PartitionByRule(context) : program(context);
 }
 
 bool CanCutLocally(const Instruction& op, FactorKind kind) {
-  switch (kind) {
-    case FactorKind::kPassThrough:
-    case FactorKind::kReduction:
-      return true;
-    case FactorKind::kPermuting:
-    case FactorKind::kExchanged:
-    case FactorKind::kIndexed:
-      return FamilyOf(op.opcode()).program != nullptr;
-    case FactorKind::kNeedsReplication:
-    case FactorKind::kBlocked:
-      return false;
-  }
-  return false;
+  if (kind == FactorKind::kPassThrough || kind == FactorKind::kReduction) return true;
+  if (kind == FactorKind::kNeedsReplication || kind == FactorKind::kBlocked) return false;
+  return FamilyOf(op.opcode()).program != nullptr;
 }
 
 }  // namespace toroid

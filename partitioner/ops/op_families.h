@@ -8,9 +8,7 @@
 
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "partitioner/ops/local_program.h"
-#include "partitioner/ops/sharding_rule.h"
 #include "partitioner/ops/tile_windows.h"
 
 namespace toroid {
@@ -19,7 +17,7 @@ struct OpFamily {
   ShardingRule (*rule)(const Instruction& op);
   // The local program, which can cut permuting, exchanged and indexed factors. Null: PartitionByRule, which
   // cannot.
-  absl::StatusOr<std::vector<Instruction*>> (*program)(OpContext& context) = nullptr;
+  std::vector<Instruction*> (*program)(OpContext& context) = nullptr;
   // The operand rows that each tile reads if the factor is cut in `tiles`. Null: a tile's own rows only.
   // Factor d is dimension d of the result, except in convolutions.
   std::vector<OperandWindows> (*reads)(const Instruction& op, int factor, int64_t tiles) = nullptr;
@@ -28,7 +26,7 @@ struct OpFamily {
 };
 
 // The value that the op's local program reads in place of operand k: the operand, or the array that it is a
-// slice of (read_through.h). `OperandWindows` count rows of this value.
+// slice of (read_through.cc). `OperandWindows` count rows of this value.
 const Instruction& SourceOf(const Instruction& op, int k);
 
 // The row of an opcode's family; kUnknown: a family whose ops run on replicated arrays.
@@ -39,7 +37,7 @@ ShardingRule ShardingRuleOf(const Instruction& instruction);
 
 // Emits the op's local program. Returns the local value of each result leaf, in the shardings
 // `context.results`.
-absl::StatusOr<std::vector<Instruction*>> LocalProgram(OpContext& context);
+std::vector<Instruction*> LocalProgram(OpContext& context);
 
 // True if the local program of `op` can be written with a factor of this kind cut.
 bool CanCutLocally(const Instruction& op, FactorKind kind);

@@ -1,12 +1,22 @@
-#include "partitioner/ops/reshape.h"
-
+// `reshape`: dimensions of operand and result are split into common factors, from the major side on. The
+// local program is the op itself.
+//
+// Example: f32[6,4] -> f32[24] is (i j) -> ((i j)). If sizes have no common factor, e.g. [3,2] -> [2,3], the
+//          dimensions up to the next common boundary are never cut.
+//
+// The leading factor of a dimension may be cut unevenly: of its f parts, each of g devices takes ceil(f / g)
+// whole ones, and a halo exchange moves elements between these and the tiles of the merged dimension.
+// Example: f32[6,4] -> f32[24] over 4: tiles of 2 rows have 8 elements and become tiles of 6. Tile 1 gets 2
+//          elements from tile 0, tile 2 gets 4 from tile 1, and tile 3 gets all 6 from tile 2.
 #include <numeric>
 #include <optional>
 
 #include "hlo/base/math.h"
+#include "partitioner/ops/op_functions.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
+
 namespace {
 
 // A dimension whose leading factor may be cut unevenly: `parts` parts of `inner` elements each.
@@ -40,13 +50,13 @@ void MarkLeads(ShardingRule* rule) {
 
 }  // namespace
 
-ShardingRule ReshapeShardingRule(const Instruction& instruction) {
-  const auto from = instruction.operand(0)->shape().dims();
-  const auto to = instruction.shape().dims();
+ShardingRule ReshapeShardingRule(const Instruction& op) {
+  const auto from = op.operand(0)->shape().dims();
+  const auto to = op.shape().dims();
   ShardingRule rule;
   TensorFactors operand(from.size()), result(to.size());
   rule.AddMoved(0b1);
-  const int64_t elements = instruction.shape().NumElements();
+  const int64_t elements = op.shape().NumElements();
   size_t i = 0, j = 0;
   int64_t a = 1, b = 1;  // The quotients of from[i - 1] and to[j - 1] by the factors found so far.
   const auto push = [&rule](DimFactors& dim, int factor) {
@@ -65,7 +75,6 @@ ShardingRule ReshapeShardingRule(const Instruction& instruction) {
       b = to[j++];
       continue;
     }
-    if (a == 1 && b == 1) break;
     const int64_t common = std::gcd(a, b);
     if (common > 1 && rule.factors.size() < 250) {
       const int factor = rule.AddFactor(common);
@@ -109,7 +118,7 @@ ShardingRule ReshapeShardingRule(const Instruction& instruction) {
   return rule;
 }
 
-absl::StatusOr<std::vector<Instruction*>> PartitionReshape(OpContext& context) {
+std::vector<Instruction*> PartitionReshape(OpContext& context) {
   SpmdBuilder& b = *context.b;
   const ShardingRule& rule = *context.rule;
   Instruction* x = context.operands[0];
@@ -140,7 +149,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReshape(OpContext& context) {
     const int64_t tile = local.dim(d);
     x = FetchWindow(b, x, d, context.op->shape().dim(d), axes, axes, {tile, 0, tile});
   }
-  return std::vector<Instruction*>{x};
+  return {x};
 }
 
 std::vector<OperandWindows> ReadsOfReshape(const Instruction& op, int factor, int64_t tiles) {

@@ -224,10 +224,10 @@ const std::map<std::string, std::string>& WhyWhole() {
        "each device sorts whole lines"},
       {"fft",
        "lines of two elements; longer lines are exchanged so that each device has whole lines, or "
-       "transformed in four steps (`partitioner/ops/fft.h`)"},
+       "transformed in four steps (`partitioner/ops/fft.cc`)"},
       {"cholesky",
        "matrices of two rows; larger ones are factored in blocks if that sends less "
-       "(`partitioner/ops/cholesky.h`)"},
+       "(`partitioner/ops/cholesky.cc`)"},
       {"rng",
        "the numbers are not specified, and one generator with a hidden state makes them in order: if it "
        "were cut, all devices would draw the same numbers. Each device therefore makes all numbers and "
