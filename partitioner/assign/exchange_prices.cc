@@ -10,7 +10,6 @@
 #include "hlo/analysis/side_effects.h"
 #include "hlo/ir/module.h"
 #include "partitioner/ops/op_families.h"
-#include "partitioner/spmd/computation_copies.h"
 #include "partitioner/spmd/spmd_builder.h"
 
 namespace toroid {
@@ -59,15 +58,9 @@ ExchangePrices::Exchanges ExchangePrices::Write(const Instruction& op, const Sha
   spmd.module = &module;
   spmd.mesh = &mesh_;
   spmd.cost = &cost_;
-  ComputationCopies copies(&module);
   Computation* main = module.AddComputation("main");
   SpmdBuilder b(&spmd, main);
-  OpContext context;
-  context.op = &op;
-  context.rule = &rule;
-  context.factor_axes = factor_axes;
-  context.b = &b;
-  context.copy_computation = [&](const Computation* computation) { return copies.CopyOf(computation); };
+  OpContext context{&op, &rule, factor_axes, &b};
   for (int k = 0; k < op.num_operands(); ++k) {
     const Sharding sharding = ShardingUnder(mesh_, rule, rule.operands[k], factor_axes);
     context.operands.push_back(main->AddParameter(b.ShardShape(SourceOf(op, k).shape(), sharding)));
@@ -80,9 +73,7 @@ ExchangePrices::Exchanges ExchangePrices::Write(const Instruction& op, const Sha
     context.results.push_back(std::move(sharding));
   }
   Exchanges exchanges;
-  const absl::StatusOr<std::vector<Instruction*>> results = LocalProgram(context);
-  if (!results.ok()) return exchanges;
-  main->set_root(b.Tuple(*results));
+  main->set_root(b.Tuple(LocalProgram(context)));
   const std::vector<bool> needed = NeededInstructions(*main, SideEffects(module));
   const DeviceCounts counts = DeviceCountsOf(module);
   const AxisList axes = mesh_.InOrder(UsedAxes(factor_axes));  // Those that its collectives may run over.

@@ -39,22 +39,6 @@ Instruction* BlockMatrix::Product(Instruction* a, Instruction* b, bool transpose
   return b_.Op(Opcode::kDot, Shape(a->shape().element_type(), dims), {a, b}, attrs);
 }
 
-Instruction* BlockMatrix::RowsOf(Instruction* x, int64_t start, int64_t limit) {
-  return b_.SliceAlong(x, x->shape().rank() - 2, start, limit);
-}
-
-Instruction* BlockMatrix::ColumnsOf(Instruction* x, int64_t start, int64_t limit) {
-  return b_.SliceAlong(x, x->shape().rank() - 1, start, limit);
-}
-
-Instruction* BlockMatrix::Below(absl::Span<Instruction* const> parts) {
-  return b_.Concatenate(parts, parts[0]->shape().rank() - 2);
-}
-
-Instruction* BlockMatrix::Beside(absl::Span<Instruction* const> parts) {
-  return b_.Concatenate(parts, parts[0]->shape().rank() - 1);
-}
-
 Instruction* BlockMatrix::Numbers(Instruction* x, int from_last, Instruction* start) {
   const auto dims = x->shape().dims();
   const PrimitiveType type = start == nullptr ? xla::S32 : start->shape().element_type();

@@ -21,11 +21,19 @@ class BlockMatrix {
   Instruction* TimesTransposed(Instruction* a, Instruction* b) { return Product(a, b, /*transposed=*/true); }
   Instruction* Times(Instruction* a, Instruction* b) { return Product(a, b, /*transposed=*/false); }
 
-  Instruction* RowsOf(Instruction* x, int64_t start, int64_t limit);
-  Instruction* ColumnsOf(Instruction* x, int64_t start, int64_t limit);
+  Instruction* RowsOf(Instruction* x, int64_t start, int64_t limit) {
+    return b_.SliceAlong(x, x->shape().rank() - 2, start, limit);
+  }
+  Instruction* ColumnsOf(Instruction* x, int64_t start, int64_t limit) {
+    return b_.SliceAlong(x, x->shape().rank() - 1, start, limit);
+  }
   // Concatenates the parts from top to bottom, or from left to right.
-  Instruction* Below(absl::Span<Instruction* const> parts);
-  Instruction* Beside(absl::Span<Instruction* const> parts);
+  Instruction* Below(absl::Span<Instruction* const> parts) {
+    return b_.Concatenate(parts, parts[0]->shape().rank() - 2);
+  }
+  Instruction* Beside(absl::Span<Instruction* const> parts) {
+    return b_.Concatenate(parts, parts[0]->shape().rank() - 1);
+  }
 
   // An array of the dimensions of x: each element is its row (column) number plus the scalar `start` (null:
   // 0).

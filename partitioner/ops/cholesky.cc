@@ -11,10 +11,12 @@
 // Uneven: rows and columns beyond the matrix are filled with those of the identity.
 #include "hlo/base/math.h"
 #include "partitioner/ops/block_matrix.h"
-#include "partitioner/ops/op_family.h"
+#include "partitioner/ops/op_functions.h"
 
 namespace toroid {
+
 namespace {
+
 // The dimension that may be cut.
 int CutDimension(const Instruction& op) {
   return op.shape().rank() - (op.attrs().cholesky_options().lower() ? 2 : 1);
@@ -103,21 +105,19 @@ class CholeskyWriter {
   const int64_t n_;
 };
 
-ShardingRule CholeskyShardingRule(const Instruction& instruction) {
-  const int rank = instruction.shape().rank();
-  ShardingRule rule = BatchRule(instruction, rank - 2);
-  rule.factors[CutDimension(instruction)].kind = FactorKind::kExchanged;
+}  // namespace
+
+ShardingRule CholeskyShardingRule(const Instruction& op) {
+  const int rank = op.shape().rank();
+  ShardingRule rule = BatchRule(op, rank - 2);
+  rule.factors[CutDimension(op)].kind = FactorKind::kExchanged;
   rule.weighs_gathering = true;
   return rule;
 }
 
-absl::StatusOr<std::vector<Instruction*>> PartitionCholesky(OpContext& context) {
+std::vector<Instruction*> PartitionCholesky(OpContext& context) {
   if (!context.IsCut(0, CutDimension(*context.op))) return context.CloneLocal();
-  return std::vector<Instruction*>{CholeskyWriter(context).Write(context.operands[0])};
+  return {CholeskyWriter(context).Write(context.operands[0])};
 }
-
-}  // namespace
-
-const OpFamily families::kCholesky = {CholeskyShardingRule, PartitionCholesky};
 
 }  // namespace toroid

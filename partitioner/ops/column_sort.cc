@@ -61,8 +61,9 @@ Computation* LessByNumber(const OpContext& context, int number, PrimitiveType ty
   return b.Finish(result);
 }
 
-}  // namespace
-
+// The index of an operand of the sort that counts rows: an iota along the sorted dimension, or a broadcast of
+// one, in a type that holds numbers beyond the row count. -1: none. It gives the original order of equal
+// rows.
 int CounterOf(const Instruction& op) {
   const int dim = static_cast<int>(op.dimension());
   const int64_t n = op.operand(0)->shape().dim(dim);
@@ -81,6 +82,8 @@ int CounterOf(const Instruction& op) {
   }
   return -1;
 }
+
+}  // namespace
 
 std::vector<Instruction*> SortOf(const OpContext& context, absl::Span<Instruction* const> operands,
                                  Computation* less) {
@@ -105,31 +108,42 @@ Computation* LessWithFlag(const OpContext& context) {
   return b.Finish(b.And(b.Not(left), b.Or(right, copies[less.root()->index()])));
 }
 
-// Emits the local program.
+namespace {
+
 class ColumnSortWriter {
  public:
-  ColumnSortWriter(const ColumnSort& sort, OpContext& context)
-      : sort_(sort),
-        context_(context),
+  explicit ColumnSortWriter(const OpContext& context)
+      : context_(context),
         b_(*context.b),
-        dim_(sort.dim_),
+        dim_(static_cast<int>(context.op->dimension())),
         axes_(context.AxesOf(0, dim_)),
-        index_type_(SpmdBuilder::IndexType(sort.rows_ * sort.tiles_ + 1)),
-        arrays_(context.operands) {}
+        n_(context.GlobalDim(0, dim_)),
+        tiles_(b_.mesh().Product(axes_)),
+        tile_(CeilOfRatio(n_, tiles_)),
+        border_((tiles_ - 1) * (tiles_ - 1)),
+        rows_(CeilOfRatio(std::max(tile_, 2 * border_), tiles_) * tiles_),
+        index_type_(SpmdBuilder::IndexType(rows_ * tiles_ + 1)),
+        counter_(CounterOf(*context.op)),
+        arrays_(context.operands) {
+    const Instruction& op = *context.op;
+    numbers_ = counter_ < 0 &&
+               (IsPadded() || ((op.attrs().is_stable() || op.num_operands() > 1) && !AreEqualRowsAlike(op)));
+    const int64_t most = rows_ * tiles_;
+    number_type_ = most <= UINT8_MAX ? xla::U8 : most <= UINT16_MAX ? xla::U16 : SpmdBuilder::IndexType(most);
+  }
 
   std::vector<Instruction*> Build() {
     SortOwnRows();
     for (Instruction*& array : arrays_) array = Deal(array);
-    if (sort_.numbers_) arrays_.push_back(Numbers());
+    if (numbers_) arrays_.push_back(Numbers());
     arrays_ = SortOf(context_, arrays_, less_);
     for (Instruction*& array : arrays_) array = Stack(array);
     arrays_ = SortOf(context_, arrays_, less_);
-    if (sort_.border_ > 0) MergeBorders();
+    if (border_ > 0) MergeBorders();
     arrays_.resize(context_.operands.size());
-    if (sort_.rows_ != sort_.tile_) {
+    if (rows_ != tile_) {
       for (Instruction*& array : arrays_) {
-        array = FetchWindow(b_, array, dim_, sort_.rows_ * sort_.tiles_, axes_, axes_,
-                            {.scale = sort_.tile_, .length = sort_.tile_});
+        array = FetchWindow(b_, array, dim_, rows_ * tiles_, axes_, axes_, {.scale = tile_, .length = tile_});
       }
     }
     return arrays_;
@@ -138,41 +152,43 @@ class ColumnSortWriter {
  private:
   // Step 1: pads the tile to r rows and sorts it. Sets `less_`, the comparison of all later steps.
   void SortOwnRows() {
-    Computation* given = context_.copy_computation(context_.op->called(0));
+    Computation* given = b_.CopyOf(context_.op->called(0));
     less_ = given;
-    const int64_t more = sort_.rows_ - sort_.tile_;
-    if (sort_.counter_ >= 0) {
-      Instruction*& counter = arrays_[sort_.counter_];
+    const int64_t more = rows_ - tile_;
+    if (counter_ >= 0) {
+      Instruction*& counter = arrays_[counter_];
       const PrimitiveType type = counter->shape().element_type();
-      Instruction* last = b_.IntScalar(sort_.n_, type);
-      counter = b_.MaskPadding(counter, dim_, sort_.n_, axes_, last);
+      Instruction* last = b_.IntScalar(n_, type);
+      counter = b_.MaskPadding(counter, dim_, n_, axes_, last);
       for (int i = 0; i < static_cast<int>(arrays_.size()); ++i) {
-        arrays_[i] = b_.PadAlong(arrays_[i], dim_, 0, more, i == sort_.counter_ ? last : nullptr);
+        arrays_[i] = b_.PadAlong(arrays_[i], dim_, 0, more, i == counter_ ? last : nullptr);
       }
-      less_ = LessByNumber(context_, sort_.counter_, type, sort_.IsPadded() ? sort_.n_ : -1);
+      less_ = LessByNumber(context_, counter_, type, IsPadded() ? n_ : -1);
       arrays_ = SortOf(context_, arrays_, less_);
       return;
     }
     Computation* first = given;
-    if (sort_.IsPadded()) {
+    if (IsPadded()) {
       Instruction* yes = b_.Constant(Literal::Scalar<bool>(true));
       Instruction* flags =
           b_.Broadcast(b_.Constant(Literal::Scalar<bool>(false)), arrays_[0]->shape().dims());
-      flags = b_.PadAlong(b_.MaskPadding(flags, dim_, sort_.n_, axes_, yes), dim_, 0, more, yes);
+      flags = b_.PadAlong(b_.MaskPadding(flags, dim_, n_, axes_, yes), dim_, 0, more, yes);
       for (Instruction*& array : arrays_) array = b_.PadAlong(array, dim_, 0, more);
       arrays_.push_back(flags);
       first = LessWithFlag(context_);
     }
     arrays_ = SortOf(context_, arrays_, first);
     arrays_.resize(context_.operands.size());
-    if (sort_.numbers_) {
-      less_ = LessByNumber(context_, static_cast<int>(arrays_.size()), sort_.number_type_,
-                           sort_.IsPadded() ? Padding() : -1);
+    if (numbers_) {
+      less_ =
+          LessByNumber(context_, static_cast<int>(arrays_.size()), number_type_, IsPadded() ? Padding() : -1);
     }
   }
 
+  bool IsPadded() const { return rows_ * tiles_ != n_; }
+
   // The number that padding rows carry, greater than that of any other row.
-  int64_t Padding() const { return sort_.rows_ * sort_.tiles_; }
+  int64_t Padding() const { return rows_ * tiles_; }
 
   // The dimensions of x with the sorted one split in two: [..., major, minor, ...].
   Dims Split(const Instruction* x, int64_t major, int64_t minor) const {
@@ -184,43 +200,40 @@ class ColumnSortWriter {
 
   // Step 2: afterwards position m s + c of tile j holds row m s + j of tile c.
   Instruction* Deal(Instruction* x) {
-    const Dims dims(x->shape().dims().begin(), x->shape().dims().end());
-    Instruction* split = b_.Reshape(x, Split(x, sort_.rows_ / sort_.tiles_, sort_.tiles_));
-    return b_.Reshape(b_.AllToAll(split, axes_, dim_ + 1), dims);
+    Instruction* split = b_.Reshape(x, Split(x, rows_ / tiles_, tiles_));
+    return b_.Reshape(b_.AllToAll(split, axes_, dim_ + 1), x->shape().dims());
   }
 
   // Step 4: afterwards tile j holds rows [j r / s, (j + 1) r / s) of all tiles, in order of the tiles.
   Instruction* Stack(Instruction* x) {
-    const Dims dims(x->shape().dims().begin(), x->shape().dims().end());
-    Instruction* split = b_.Reshape(x, Split(x, sort_.tiles_, sort_.rows_ / sort_.tiles_));
-    return b_.Reshape(b_.AllToAll(split, axes_, dim_), dims);
+    Instruction* split = b_.Reshape(x, Split(x, tiles_, rows_ / tiles_));
+    return b_.Reshape(b_.AllToAll(split, axes_, dim_), x->shape().dims());
   }
 
   // The numbers of the rows that a tile holds after step 2: r c + k for row k of tile c.
   Instruction* Numbers() {
     const auto dims = arrays_[0]->shape().dims();
-    const Dims split = Split(arrays_[0], sort_.rows_ / sort_.tiles_, sort_.tiles_);
+    const Dims split = Split(arrays_[0], rows_ / tiles_, tiles_);
     const auto full = [&](int64_t value) { return b_.Broadcast(b_.IntScalar(value, index_type_), split); };
     Instruction* own = b_.Broadcast(b_.Offset(axes_, 1, index_type_), split);
-    Instruction* row = b_.Add(b_.Multiply(b_.Iota(index_type_, split, dim_), full(sort_.tiles_)), own);
+    Instruction* row = b_.Add(b_.Multiply(b_.Iota(index_type_, split, dim_), full(tiles_)), own);
     Instruction* tile = b_.Iota(index_type_, split, dim_ + 1);
-    Instruction* number = b_.Add(row, b_.Multiply(tile, full(sort_.rows_)));
-    if (sort_.IsPadded()) {
-      Instruction* at = b_.Add(row, b_.Multiply(tile, full(sort_.tile_)));
-      Instruction* is_row =
-          b_.And(b_.Compare(row, full(sort_.tile_), "LT"), b_.Compare(at, full(sort_.n_), "LT"));
+    Instruction* number = b_.Add(row, b_.Multiply(tile, full(rows_)));
+    if (IsPadded()) {
+      Instruction* at = b_.Add(row, b_.Multiply(tile, full(tile_)));
+      Instruction* is_row = b_.And(b_.Compare(row, full(tile_), "LT"), b_.Compare(at, full(n_), "LT"));
       number = b_.Select(is_row, number, full(Padding()));
     }
-    return b_.Reshape(b_.Convert(number, sort_.number_type_), dims);
+    return b_.Reshape(b_.Convert(number, number_type_), dims);
   }
 
   // Step 5: the last w rows of a tile and the first w of the next are sorted together.
   void MergeBorders() {
-    const int64_t w = sort_.border_, r = sort_.rows_;
+    const int64_t w = border_, r = rows_;
     // The w rows on each side of the border before the tile, and of the border behind it.
     std::vector<Instruction*> before, behind;
     for (Instruction* array : arrays_) {
-      Instruction* window = FetchWindow(b_, array, dim_, r * sort_.tiles_, axes_, axes_,
+      Instruction* window = FetchWindow(b_, array, dim_, r * tiles_, axes_, axes_,
                                         {.scale = r, .shift = -w, .length = r + 2 * w});
       before.push_back(b_.SliceAlong(window, dim_, 0, 2 * w));
       behind.push_back(b_.SliceAlong(window, dim_, r, r + 2 * w));
@@ -229,7 +242,7 @@ class ColumnSortWriter {
     behind = SortOf(context_, behind, less_);
     Instruction* own = b_.Coordinate(axes_);
     Instruction* is_first = b_.Compare(own, b_.IntScalar(0), "EQ");
-    Instruction* is_last = b_.Compare(own, b_.IntScalar(sort_.tiles_ - 1), "EQ");
+    Instruction* is_last = b_.Compare(own, b_.IntScalar(tiles_ - 1), "EQ");
     for (size_t i = 0; i < arrays_.size(); ++i) {
       Instruction* x = arrays_[i];
       const auto pick = [&](Instruction* at_end, int64_t start, Instruction* merged) {
@@ -245,33 +258,23 @@ class ColumnSortWriter {
     }
   }
 
-  const ColumnSort& sort_;
-  OpContext& context_;
+  const OpContext& context_;
   SpmdBuilder& b_;
   const int dim_;
   const AxisList& axes_;
+  const int64_t n_, tiles_, tile_;
+  const int64_t border_;  // w
+  const int64_t rows_;    // r
   const PrimitiveType index_type_;
+  const int counter_;     // The operand that counts rows; -1: none.
+  bool numbers_ = false;  // True if each row carries a number, of number_type_.
+  PrimitiveType number_type_ = xla::S32;
   std::vector<Instruction*> arrays_;
   Computation* less_ = nullptr;
 };
 
-ColumnSort::ColumnSort(const Instruction& op, int64_t tiles)
-    : op_(op),
-      dim_(static_cast<int>(op.dimension())),
-      n_(op.operand(0)->shape().dim(dim_)),
-      tiles_(tiles),
-      tile_(CeilOfRatio(n_, tiles)) {
-  border_ = (tiles - 1) * (tiles - 1);
-  rows_ = CeilOfRatio(std::max(tile_, 2 * border_), tiles) * tiles;
-  counter_ = CounterOf(op);
-  numbers_ = counter_ < 0 &&
-             (IsPadded() || ((op.attrs().is_stable() || op.num_operands() > 1) && !AreEqualRowsAlike(op)));
-  const int64_t most = rows_ * tiles_;
-  number_type_ = most <= UINT8_MAX ? xla::U8 : most <= UINT16_MAX ? xla::U16 : SpmdBuilder::IndexType(most);
-}
+}  // namespace
 
-std::vector<Instruction*> ColumnSort::Build(OpContext& context) const {
-  return ColumnSortWriter(*this, context).Build();
-}
+std::vector<Instruction*> ColumnSort(const OpContext& context) { return ColumnSortWriter(context).Build(); }
 
 }  // namespace toroid

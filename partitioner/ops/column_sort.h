@@ -18,39 +18,14 @@
 // Source: F. T. Leighton, Tight bounds on the complexity of parallel sorting, IEEE ToC C-34 (1985).
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "partitioner/ops/local_program.h"
 
 namespace toroid {
 
-// A `sort` along a dimension cut in `tiles`.
-class ColumnSort {
- public:
-  ColumnSort(const Instruction& op, int64_t tiles);
-
-  // Emits the sort. The local results are cut like the operands.
-  std::vector<Instruction*> Build(OpContext& context) const;
-
- private:
-  friend class ColumnSortWriter;
-  bool IsPadded() const { return rows_ * tiles_ != n_; }
-
-  const Instruction& op_;
-  const int dim_;
-  const int64_t n_, tiles_, tile_;
-  int64_t border_ = 0;    // w
-  int64_t rows_ = 0;      // r
-  int counter_ = -1;      // The operand that counts rows (CounterOf).
-  bool numbers_ = false;  // True if each row carries a number.
-  PrimitiveType number_type_ = xla::S32;
-};
-
-// The index of an operand of the sort that counts rows: an iota along the sorted dimension, or a broadcast of
-// one, in a type that holds numbers beyond the row count. -1: none. It gives the original order of equal
-// rows.
-int CounterOf(const Instruction& op);
+// Emits a `sort` whose sorted dimension is cut. The local results are cut like the operands.
+std::vector<Instruction*> ColumnSort(const OpContext& context);
 
 // Emits the sort over other operands, compared by `less`. One result per operand.
 std::vector<Instruction*> SortOf(const OpContext& context, absl::Span<Instruction* const> operands,

@@ -3,7 +3,7 @@
 // dimension the image shares its factor with either the output or the window: the one with the larger product
 // of rows and reach along the image. The other one is never cut.
 //
-// - Output cut: a tile fetches the image rows that its windows read (window_base.h), and the op runs without
+// - Output cut: a tile fetches the image rows that its windows read (tile_windows.h), and the op runs without
 //   padding.
 // - Window cut (in the gradient by the kernel, whose window is as large as an image): the op contracts over
 //   the window as over features. A tile has t of the window's rows, fetches the image rows that they meet in
@@ -15,18 +15,17 @@
 //          rows, the window over 15. The output is cut, and a tile of 7 outputs reads its own 112 image rows.
 //
 // A short last tile of the window is filled up with zeros, which are multiplied with image rows. 0 x infinity
-// is NaN, so if the image is visibly non-finite (finite.h), the window is cut evenly or not at all.
+// is NaN, so if the image is visibly non-finite (finite.cc), the window is cut evenly or not at all.
 #include <algorithm>
 
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
-#include "partitioner/ops/finite.h"
-#include "partitioner/ops/op_family.h"
-#include "partitioner/ops/reverse.h"
-#include "partitioner/ops/window_base.h"
+#include "partitioner/ops/op_functions.h"
 
 namespace toroid {
+
 namespace {
+
 // The factor of spatial dimension 0; factors of the other spatial dimensions follow in order.
 int SpatialFactor(const ConvolutionView& numbers) {
   return 3 + (numbers.batch_groups() > 1 ? 1 : 0) + (numbers.feature_groups() > 1 ? 1 : 0);
@@ -62,6 +61,8 @@ struct SpatialSizes {
   int64_t window_step, output_step;  // Image rows from one window row, or one output, to the next.
 };
 
+}  // namespace
+
 ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
   const ConvolutionView numbers(instruction);
   const Shape& lhs_shape = instruction.operand(0)->shape();
@@ -79,18 +80,13 @@ ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
   DimFactors& rhs_out = rhs[numbers.kernel_output_feature()];
   DimFactors& out_batch = out[numbers.output_batch()];
   DimFactors& out_feature = out[numbers.output_feature()];
-  if (batch_groups > 1) {
-    const int group = rule.AddFactor(batch_groups);
-    lhs_batch.push_back(group);
-    rhs_out.push_back(group);
-    out_feature.push_back(group);
-  }
-  if (feature_groups > 1) {
-    const int group = rule.AddFactor(feature_groups);
-    lhs_feature.push_back(group);
-    rhs_out.push_back(group);
-    out_feature.push_back(group);
-  }
+  const auto add_groups = [&](int64_t count, DimFactors* of_lhs) {
+    if (count == 1) return;
+    const int group = rule.AddFactor(count);
+    for (DimFactors* dim : {of_lhs, &rhs_out, &out_feature}) dim->push_back(group);
+  };
+  add_groups(batch_groups, &lhs_batch);
+  add_groups(feature_groups, &lhs_feature);
   const int batch = rule.AddFactor(out_shape.dim(numbers.output_batch()));
   AddMinorFactor(out_shape.dim(numbers.output_batch()), batch, &lhs_batch);
   out_batch.push_back(batch);
@@ -139,6 +135,8 @@ std::vector<OperandWindows> ReadsOfConvolution(const Instruction& op, int factor
            RowsRead(window, sizes.output, sizes.image), sizes.image}};
 }
 
+namespace {
+
 // The op's attributes with the number of groups on each device; null if groups are not cut.
 xla::HloInstructionProto* LocalGroups(const OpContext& context, const ConvolutionView& numbers) {
   const bool of_batch = numbers.batch_groups() > 1;
@@ -150,7 +148,9 @@ xla::HloInstructionProto* LocalGroups(const OpContext& context, const Convolutio
   return attrs;
 }
 
-absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& context) {
+}  // namespace
+
+std::vector<Instruction*> PartitionConvolution(OpContext& context) {
   SpmdBuilder& b = *context.b;
   const ConvolutionView numbers(*context.op);
   xla::HloInstructionProto* attrs = LocalGroups(context, numbers);
@@ -186,9 +186,5 @@ absl::StatusOr<std::vector<Instruction*>> PartitionConvolution(OpContext& contex
   }
   return context.CloneLocal(attrs);
 }
-
-}  // namespace
-
-const OpFamily families::kConvolution = {ConvolutionShardingRule, PartitionConvolution, ReadsOfConvolution};
 
 }  // namespace toroid

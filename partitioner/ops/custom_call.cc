@@ -11,52 +11,52 @@
 #include <optional>
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "hlo/analysis/custom_call_targets.h"
-#include "partitioner/ops/emit_custom_call.h"
-#include "partitioner/ops/op_family.h"
+#include "partitioner/ops/op_functions.h"
 #include "partitioner/ops/stated_rule.h"
 
 namespace toroid {
+
 namespace {
+
+// The elements of the result, or the result itself if it is no tuple.
+absl::Span<const Shape> ResultsOf(const Instruction& call) {
+  return call.shape().IsTuple() ? call.shape().tuple_shapes() : absl::MakeConstSpan(&call.shape(), 1);
+}
+
 // The number of leading batch dimensions that the call's num_batch_dims attribute states, if all its arrays
 // have these dimensions.
-std::optional<int> BatchDims(const Instruction& instruction) {
-  const std::string* text = instruction.FrontendAttribute("num_batch_dims");
+std::optional<int> BatchDims(const Instruction& op) {
+  const std::string* text = op.FrontendAttribute("num_batch_dims");
   int batch = 0;
-  if (text == nullptr || !absl::SimpleAtoi(*text, &batch) || batch <= 0 || instruction.num_operands() == 0) {
+  if (text == nullptr || !absl::SimpleAtoi(*text, &batch) || batch <= 0 || op.num_operands() == 0) {
     return std::nullopt;
   }
-  const Shape& model = instruction.operand(0)->shape();
+  const Shape& model = op.operand(0)->shape();
   if (!model.IsArray() || model.rank() < batch) return std::nullopt;
   const auto has_batch = [&](const Shape& shape) {
     return shape.IsArray() && shape.rank() >= batch && shape.dims().first(batch) == model.dims().first(batch);
   };
-  for (const Instruction* operand : instruction.operands()) {
-    if (!has_batch(operand->shape())) return std::nullopt;
-  }
-  if (!instruction.shape().IsTuple())
-    return has_batch(instruction.shape()) ? std::optional<int>(batch) : std::nullopt;
-  for (const Shape& result : instruction.shape().tuple_shapes()) {
-    if (!has_batch(result)) return std::nullopt;
-  }
-  return batch;
+  const bool all_have_batch =
+      absl::c_all_of(op.operands(), [&](const Instruction* x) { return has_batch(x->shape()); }) &&
+      absl::c_all_of(ResultsOf(op), has_batch);
+  return all_have_batch ? std::optional<int>(batch) : std::nullopt;
 }
 
 // (b i j), (b k) -> (b l): b passes through, no other dimension is ever cut.
-ShardingRule BatchedCallRule(const Instruction& instruction, int batch) {
+ShardingRule BatchedCallRule(const Instruction& op, int batch) {
   ShardingRule rule;
-  for (int d = 0; d < batch; ++d) rule.AddFactor(instruction.operand(0)->shape().dim(d));
+  for (int d = 0; d < batch; ++d) rule.AddFactor(op.operand(0)->shape().dim(d));
   const auto factors = [batch](const Shape& shape) {
     TensorFactors tensor(shape.rank());
     for (int d = 0; d < batch; ++d) tensor[d] = DimFactors(d);
     return tensor;
   };
-  for (const Instruction* operand : instruction.operands())
-    rule.operands.push_back(factors(operand->shape()));
-  if (!instruction.shape().IsTuple()) rule.results.push_back(factors(instruction.shape()));
-  for (const Shape& result : instruction.shape().tuple_shapes()) rule.results.push_back(factors(result));
+  for (const Instruction* operand : op.operands()) rule.operands.push_back(factors(operand->shape()));
+  for (const Shape& result : ResultsOf(op)) rule.results.push_back(factors(result));
   return rule;
 }
 
@@ -93,45 +93,73 @@ int FreeDimension(const Instruction& solve) {
   return absl::StrContains(config, "82") ? rank - 2 : -1;
 }
 
-ShardingRule CustomCallShardingRule(const Instruction& instruction) {
-  if (IsElementwiseCall(instruction))
-    return PointwiseRule(instruction.shape().dims(), instruction.num_operands());
-  const bool one_array = instruction.num_operands() == 1 && instruction.shape().IsArray();
-  if (one_array && instruction.shape().SameDims(instruction.operand(0)->shape())) {
-    if (IsIdentityTarget(instruction)) return MovedRule(instruction.shape().dims());
+}  // namespace
+
+ShardingRule CustomCallShardingRule(const Instruction& op) {
+  if (IsElementwiseCall(op)) return PointwiseRule(op.shape().dims(), op.num_operands());
+  const bool one_array = op.num_operands() == 1 && op.shape().IsArray();
+  if (one_array && op.shape().SameDims(op.operand(0)->shape()) && IsIdentityTarget(op)) {
+    return MovedRule(op.shape().dims());
   }
-  if (std::optional<ShardingRule> stated = StatedShardingRule(instruction)) return *std::move(stated);
-  const std::optional<int> batch = BatchDims(instruction);
-  if (IsTriangularSolve(instruction)) {
-    ShardingRule rule = BatchedCallRule(instruction, batch.value_or(0));
-    const int free = FreeDimension(instruction);
+  if (std::optional<ShardingRule> stated = StatedShardingRule(op)) return *std::move(stated);
+  const std::optional<int> batch = BatchDims(op);
+  if (IsTriangularSolve(op)) {
+    ShardingRule rule = BatchedCallRule(op, batch.value_or(0));
+    const int free = FreeDimension(op);
     if (free >= batch.value_or(0)) {
-      const int rank = instruction.shape().rank(), whole = free == rank - 1 ? rank - 2 : rank - 1;
-      rule.operands[1][free] = rule.results[0][free] =
-          DimFactors(rule.AddFactor(instruction.shape().dim(free)));
-      const int unknowns = rule.AddFactor(instruction.shape().dim(whole), FactorKind::kBlocked);
+      const int rank = op.shape().rank(), whole = free == rank - 1 ? rank - 2 : rank - 1;
+      rule.operands[1][free] = rule.results[0][free] = DimFactors(rule.AddFactor(op.shape().dim(free)));
+      const int unknowns = rule.AddFactor(op.shape().dim(whole), FactorKind::kBlocked);
       rule.operands[1][whole] = rule.results[0][whole] = DimFactors(unknowns);
     }
     return rule;
   }
-  if (batch.has_value()) return BatchedCallRule(instruction, *batch);
-  if (IsTopK(instruction)) return families::kTopK.rule(instruction);
-  return OpaqueRule(instruction);
+  if (batch.has_value()) return BatchedCallRule(op, *batch);
+  if (IsTopK(op)) return TopKShardingRule(op);
+  return OpaqueRule(op);
 }
 
-absl::StatusOr<std::vector<Instruction*>> PartitionCustomCall(OpContext& context) {
+std::vector<Instruction*> PartitionCustomCall(OpContext& context) {
   if (IsTopK(*context.op) && !BatchDims(*context.op).has_value() && !StatedShardingRule(*context.op)) {
-    return families::kTopK.program(context);
+    return PartitionTopK(context);
   }
-  std::vector<Shape> shapes;
-  for (size_t i = 0; i < context.results.size(); ++i)
-    shapes.push_back(context.ResultShape(static_cast<int>(i)));
-  const Shape local = context.op->shape().IsTuple() ? Shape::Tuple(shapes) : shapes[0];
-  return EmitCustomCall(*context.b, *context.op, context.operands, local, context.copy_computation);
+  return EmitCustomCall(*context.b, *context.op, context.operands, context.LocalShape());
+}
+
+namespace {
+
+// Removes a stated Shardy rule, whose sizes are those of the global arrays.
+void DropStatedRule(Instruction* call) {
+  if (call->FrontendAttribute(kStatedRule) == nullptr) return;
+  xla::FrontendAttributes* attributes = call->module()->New(*call->frontend_attributes());
+  attributes->mutable_map()->erase(kStatedRule);
+  call->set_frontend_attributes(attributes->map().empty() ? nullptr : attributes);
 }
 
 }  // namespace
 
-const OpFamily families::kCustomCall = {CustomCallShardingRule, PartitionCustomCall};
+std::vector<Instruction*> EmitCustomCall(SpmdBuilder& b, const Instruction& call,
+                                         absl::Span<Instruction* const> operands, const Shape& local_result) {
+  const bool constrained = call.attrs().constrain_layout();
+  const auto& constraints = call.attrs().operand_shapes_with_layout();
+  std::vector<Instruction*> inside(operands.begin(), operands.end());
+  for (size_t i = 0; constrained && i < inside.size() && i < static_cast<size_t>(constraints.size()); ++i) {
+    const absl::StatusOr<Shape> wanted = Shape::FromProto(constraints.Get(static_cast<int>(i)));
+    if (!wanted.ok()) continue;  // An unknown element type: keeps the operand's layout.
+    inside[i] = b.ToLayout(inside[i], *wanted);
+  }
+  Instruction* clone = b.Clone(call, WithLayoutOf(local_result, call.shape()), inside);
+  DropStatedRule(clone);
+  if (constrained) {
+    xla::HloInstructionProto* attrs = clone->MutableAttrs();
+    for (int i = 0; i < attrs->operand_shapes_with_layout_size() && i < clone->num_operands(); ++i) {
+      *attrs->mutable_operand_shapes_with_layout(i) = clone->operand(i)->shape().ToProto();
+    }
+  }
+  b.CopyCalled(clone);
+  std::vector<Instruction*> leaves = b.Flatten(clone);
+  for (Instruction*& leaf : leaves) leaf = b.ToRowMajor(leaf);
+  return leaves;
+}
 
 }  // namespace toroid

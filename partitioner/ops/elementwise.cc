@@ -3,20 +3,13 @@
 // The local program is the op itself. Linear ops: negate, real and imag; add, subtract and complex in both
 // operands together; multiply in either operand; divide in the dividend; select in both values together;
 // convert if it preserves sums.
-#include "partitioner/ops/finite.h"
-#include "partitioner/ops/op_family.h"
+#include "partitioner/ops/op_functions.h"
 
 namespace toroid {
-namespace {
-ShardingRule Elementwise(const Instruction& instruction) {
-  ShardingRule rule = PointwiseRule(instruction.shape().dims(), instruction.num_operands());
-  for (int i = 0; i < instruction.num_operands(); ++i) {
-    if (instruction.operand(i)->shape().rank() != instruction.shape().rank()) rule.operands[i].clear();
-  }
-  return rule;
-}
 
-bool IsNumber(const Instruction& instruction) { return instruction.shape().element_type() != xla::PRED; }
+namespace {
+
+bool IsNumber(const Instruction& op) { return op.shape().element_type() != xla::PRED; }
 
 // True if converting a sum equals adding converted terms: for integers that get no wider, as both wrap alike.
 // Floats round.
@@ -25,34 +18,39 @@ bool ConversionKeepsSums(PrimitiveType from, PrimitiveType to) {
   return from == to;
 }
 
-ShardingRule UnaryShardingRule(const Instruction& instruction) {
-  ShardingRule rule = Elementwise(instruction);
-  switch (instruction.opcode()) {
-    case Opcode::kNegate:
-    case Opcode::kReal:
-    case Opcode::kImag:
-      rule.linear.push_back({0b1});
-      break;
-    default:
-      break;
+}  // namespace
+
+ShardingRule ElementwiseShardingRule(const Instruction& op) {
+  ShardingRule rule = PointwiseRule(op.shape().dims(), op.num_operands());
+  for (int i = 0; i < op.num_operands(); ++i) {
+    if (op.operand(i)->shape().rank() != op.shape().rank()) rule.operands[i].clear();
   }
   return rule;
 }
 
-ShardingRule BinaryShardingRule(const Instruction& instruction) {
-  ShardingRule rule = Elementwise(instruction);
-  if (!IsNumber(instruction)) return rule;
-  switch (instruction.opcode()) {
+ShardingRule UnaryShardingRule(const Instruction& op) {
+  ShardingRule rule = ElementwiseShardingRule(op);
+  const Opcode opcode = op.opcode();
+  if (opcode == Opcode::kNegate || opcode == Opcode::kReal || opcode == Opcode::kImag) {
+    rule.linear.push_back({0b1});
+  }
+  return rule;
+}
+
+ShardingRule BinaryShardingRule(const Instruction& op) {
+  ShardingRule rule = ElementwiseShardingRule(op);
+  if (!IsNumber(op)) return rule;
+  switch (op.opcode()) {
     case Opcode::kAdd:
     case Opcode::kSubtract:
     case Opcode::kComplex:
       rule.linear.push_back({0b11});
       break;
     case Opcode::kMultiply:
-      AddLinearityOfProduct(instruction, &rule);
+      AddLinearityOfProduct(op, &rule);
       break;
     case Opcode::kDivide:
-      if (!IsInt(instruction.shape().element_type()) && !IsVisiblyZero(*instruction.operand(1))) {
+      if (!IsInt(op.shape().element_type()) && !IsVisiblyZero(*op.operand(1))) {
         rule.linear.push_back({0b01});
       }
       break;
@@ -62,36 +60,19 @@ ShardingRule BinaryShardingRule(const Instruction& instruction) {
   return rule;
 }
 
-ShardingRule CompareShardingRule(const Instruction& instruction) { return Elementwise(instruction); }
-
-ShardingRule SelectShardingRule(const Instruction& instruction) {
-  if (!instruction.shape().IsArray()) return OpaqueRule(instruction);
-  ShardingRule rule = Elementwise(instruction);
+ShardingRule SelectShardingRule(const Instruction& op) {
+  if (!op.shape().IsArray()) return OpaqueRule(op);
+  ShardingRule rule = ElementwiseShardingRule(op);
   rule.linear.push_back({0b110, /*any_reducer=*/true});
   return rule;
 }
 
-ShardingRule ClampShardingRule(const Instruction& instruction) { return Elementwise(instruction); }
-
-ShardingRule ConvertShardingRule(const Instruction& instruction) {
-  ShardingRule rule = Elementwise(instruction);
-  if (ConversionKeepsSums(instruction.operand(0)->shape().element_type(),
-                          instruction.shape().element_type())) {
+ShardingRule ConvertShardingRule(const Instruction& op) {
+  ShardingRule rule = ElementwiseShardingRule(op);
+  if (ConversionKeepsSums(op.operand(0)->shape().element_type(), op.shape().element_type())) {
     rule.linear.push_back({0b1});
   }
   return rule;
 }
-
-ShardingRule MapShardingRule(const Instruction& instruction) { return Elementwise(instruction); }
-
-}  // namespace
-
-const OpFamily families::kUnary = {UnaryShardingRule};
-const OpFamily families::kBinary = {BinaryShardingRule};
-const OpFamily families::kCompare = {CompareShardingRule};
-const OpFamily families::kSelect = {SelectShardingRule};
-const OpFamily families::kClamp = {ClampShardingRule};
-const OpFamily families::kConvert = {ConvertShardingRule};
-const OpFamily families::kMap = {MapShardingRule};
 
 }  // namespace toroid

@@ -20,12 +20,12 @@
 #include <numbers>
 
 #include "hlo/base/math.h"
-#include "partitioner/ops/op_family.h"
+#include "partitioner/ops/op_functions.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
+
 namespace {
-enum class Way { kLines, kFourSteps };
 
 // The transform along one dimension that is cut in `tiles`.
 struct LineTransform {
@@ -37,25 +37,16 @@ struct LineTransform {
   int64_t TileIn() const { return CeilOfRatio(n_in, tiles); }
   int64_t TileOut() const { return CeilOfRatio(n_out, tiles); }
 
-  // Bytes that a device sends.
-  double Sent(Way way) const {
+  // True if the four steps are possible and a device then sends fewer bytes than by lines.
+  bool TakesFourSteps() const {
+    if (type == xla::IRFFT || n_in % (tiles * tiles) != 0) return false;
     const double s = static_cast<double>(tiles), others = (s - 1) / s;
     const double in = static_cast<double>(TileIn() * w_in), out = static_cast<double>(TileOut() * w_out);
-    const double all = static_cast<double>(lines);
-    switch (way) {
-      case Way::kLines:
-        return others * static_cast<double>(CeilOfRatio(lines, tiles) * tiles) * (in + out);
-      case Way::kFourSteps: {
-        const double complex = static_cast<double>(TileIn() * std::max(w_in, w_out));
-        return all * (others * (in + 2 * complex) + (type == xla::RFFT ? out : 0));
-      }
-    }
-    return 0;
-  }
-
-  Way Best() const {
-    const bool can_take_steps = type != xla::IRFFT && n_in % (tiles * tiles) == 0;
-    return can_take_steps && Sent(Way::kFourSteps) < Sent(Way::kLines) ? Way::kFourSteps : Way::kLines;
+    const double complex = static_cast<double>(TileIn() * std::max(w_in, w_out));
+    const double by_lines = others * static_cast<double>(CeilOfRatio(lines, tiles) * tiles) * (in + out);
+    const double in_steps =
+        static_cast<double>(lines) * (others * (in + 2 * complex) + (type == xla::RFFT ? out : 0));
+    return in_steps < by_lines;
   }
 };
 
@@ -116,7 +107,7 @@ class FftWriter {
     if (axes.empty()) {
       x = Fft(x, transform.type, transform.type == xla::RFFT ? transform.n_in : transform.n_out);
     } else {
-      x = transform.Best() == Way::kLines ? ByLines(x, transform, axes) : InFourSteps(x, transform, axes);
+      x = transform.TakesFourSteps() ? InFourSteps(x, transform, axes) : ByLines(x, transform, axes);
     }
     dims.back() = x->shape().dim(1);
     return b_.Transpose(b_.Reshape(x, dims), back);
@@ -188,25 +179,22 @@ class FftWriter {
   SpmdBuilder& b_;
 };
 
-ShardingRule FftShardingRule(const Instruction& instruction) {
-  const int rank = instruction.shape().rank();
-  ShardingRule rule = PointwiseRule(instruction.shape().dims(), 1);
-  for (int d = rank - NumTransformed(instruction); d < rank; ++d)
-    rule.factors[d].kind = FactorKind::kExchanged;
+}  // namespace
+
+ShardingRule FftShardingRule(const Instruction& op) {
+  const int rank = op.shape().rank();
+  ShardingRule rule = PointwiseRule(op.shape().dims(), 1);
+  for (int d = rank - NumTransformed(op); d < rank; ++d) rule.factors[d].kind = FactorKind::kExchanged;
   rule.weighs_gathering = true;
   return rule;
 }
 
-absl::StatusOr<std::vector<Instruction*>> PartitionFft(OpContext& context) {
+std::vector<Instruction*> PartitionFft(OpContext& context) {
   const int rank = context.op->shape().rank();
   bool is_cut = false;
   for (int d = rank - NumTransformed(*context.op); d < rank; ++d) is_cut |= context.IsCut(0, d);
   if (!is_cut || context.op->operand(0)->shape().NumElements() == 0) return context.CloneLocal();
-  return std::vector<Instruction*>{FftWriter(context).Write()};
+  return {FftWriter(context).Write()};
 }
-
-}  // namespace
-
-const OpFamily families::kFft = {FftShardingRule, PartitionFft};
 
 }  // namespace toroid

@@ -1,10 +1,14 @@
-#include "partitioner/ops/finite.h"
-
+// Which values constants of the program make infinite, NaN or zero.
+//
+// A partial sum may be multiplied term by term, (a + b) c = a c + b c, only while c is finite: if c is
+// infinite and a and b have opposite signs, a c and b c are infinities of opposite signs and add up to NaN,
+// but (a + b) c is infinite.
 #include <cmath>
 
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/native_types.h"
+#include "partitioner/ops/op_functions.h"
 
 namespace toroid {
 namespace {

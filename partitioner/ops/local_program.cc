@@ -10,13 +10,17 @@ Shape OpContext::ResultShape(int i) const {
   return b->ShardShape(global, results[i]);
 }
 
-std::vector<Instruction*> OpContext::CloneLocal(const xla::HloInstructionProto* attrs) const {
+Shape OpContext::LocalShape() const {
+  if (!op->shape().IsTuple()) return ResultShape();
   std::vector<Shape> shapes;
   for (size_t i = 0; i < results.size(); ++i) shapes.push_back(ResultShape(static_cast<int>(i)));
-  const bool tuple = op->shape().IsTuple();
-  Instruction* clone = b->Clone(*op, tuple ? Shape::Tuple(shapes) : shapes[0], operands);
+  return Shape::Tuple(shapes);
+}
+
+std::vector<Instruction*> OpContext::CloneLocal(const xla::HloInstructionProto* attrs) const {
+  Instruction* clone = b->Clone(*op, LocalShape(), operands);
   if (attrs != nullptr) clone->set_attrs(attrs);
-  CopyCalled(clone);
+  b->CopyCalled(clone);
   return b->Flatten(clone);
 }
 
@@ -24,12 +28,8 @@ std::vector<Instruction*> OpContext::CopyInto(const Computation& from,
                                               absl::Span<Instruction* const> arguments,
                                               Computation* to) const {
   std::vector<Instruction*> copies = CloneInstructions(from, arguments, to);
-  for (Instruction* copy : copies) CopyCalled(copy);
+  for (Instruction* copy : copies) b->CopyCalled(copy);
   return copies;
-}
-
-void OpContext::CopyCalled(Instruction* local) const {
-  if (!local->called().empty()) ReplaceCalled(local, copy_computation);
 }
 
 void OpContext::MaskReductions(int i, absl::FunctionRef<Instruction*(PrimitiveType type)> fill) {
@@ -37,13 +37,13 @@ void OpContext::MaskReductions(int i, absl::FunctionRef<Instruction*(PrimitiveTy
   Instruction*& operand = operands[i];
   for (int d = 0; d < static_cast<int>(tensor.size()); ++d) {
     if (tensor[d].size != 1 || !IsCut(i, d)) continue;
-    if (rule->factors[tensor[d].factor[0]].kind != FactorKind::kReduction) continue;
+    if (KindOf(i, d) != FactorKind::kReduction) continue;
     operand =
         b->MaskPadding(operand, d, GlobalDim(i, d), AxesOf(i, d), fill(operand->shape().element_type()));
   }
 }
 
-absl::StatusOr<std::vector<Instruction*>> PartitionByRule(OpContext& context) {
+std::vector<Instruction*> PartitionByRule(OpContext& context) {
   for (int i = 0; i < static_cast<int>(context.operands.size()); ++i) {
     context.MaskReductions(i, [&](PrimitiveType type) {
       return context.b->Constant(NeutralElement(context.rule->reducer, type));

@@ -14,15 +14,13 @@
 // Groups are not cut, nor are free or contracting dimensions by which the sizes differ.
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
-#include "partitioner/ops/finite.h"
-#include "partitioner/ops/op_family.h"
+#include "partitioner/ops/op_functions.h"
 
 namespace toroid {
+
 namespace {
-bool Contains(absl::Span<const int64_t> list, int64_t d) {
-  return std::find(list.begin(), list.end(), d) != list.end();
-}
 
 // The ragged dimension of the lhs, its role, and the group dimension of the rhs.
 struct RaggedDims {
@@ -30,8 +28,8 @@ struct RaggedDims {
       : numbers(op.attrs().ragged_dot_dimension_numbers()),
         dot(numbers.dot_dimension_numbers()),
         ragged(numbers.lhs_ragged_dimensions(0)) {
-    is_batch = Contains(dot.lhs_batch(), ragged);
-    is_contracting = Contains(dot.lhs_contracting(), ragged);
+    is_batch = absl::c_linear_search(dot.lhs_batch(), ragged);
+    is_contracting = absl::c_linear_search(dot.lhs_contracting(), ragged);
     if (numbers.rhs_group_dimensions_size() > 0) group = numbers.rhs_group_dimensions(0);
   }
 
@@ -69,47 +67,43 @@ Instruction* LocalSizes(SpmdBuilder& b, Instruction* sizes, int64_t size, Instru
   return b.Concatenate({b.SliceAlong(own_starts, last, 0, 1), b.Subtract(own_ends, own_starts)}, last);
 }
 
-ShardingRule RaggedDotShardingRule(const Instruction& instruction) {
-  const RaggedDims dims(instruction);
-  const Shape& lhs_shape = instruction.operand(0)->shape();
-  const Shape& rhs_shape = instruction.operand(1)->shape();
-  const Shape& sizes_shape = instruction.operand(2)->shape();
+}  // namespace
+
+ShardingRule RaggedDotShardingRule(const Instruction& op) {
+  const RaggedDims dims(op);
+  const Shape& lhs_shape = op.operand(0)->shape();
+  const Shape& rhs_shape = op.operand(1)->shape();
+  const Shape& sizes_shape = op.operand(2)->shape();
   const bool sizes_differ = sizes_shape.rank() > 1;
   ShardingRule rule;
   TensorFactors lhs(lhs_shape.rank()), rhs(rhs_shape.rank()), sizes(sizes_shape.rank()), result;
-  std::vector<bool> rhs_taken(rhs_shape.rank(), false);
   if (dims.is_contracting) result.emplace_back();
   for (size_t i = 0; i < dims.dot.lhs_batch().size(); ++i) {
     const int64_t l = dims.dot.lhs_batch()[i], r = dims.dot.rhs_batch()[i];
     lhs[l] = rhs[r] = rule.AddFactor(lhs_shape.dim(l));
-    rhs_taken[r] = true;
     result.push_back(lhs[l]);
     if (sizes_differ && !dims.is_batch && i + 1 < sizes.size()) sizes[i] = lhs[l];
   }
   // Sizes may differ by free (contracting) dimensions in front of a ragged free (contracting) dimension.
   const auto kind = [&](int64_t l, FactorKind kind) {
-    return sizes_differ && l < dims.ragged ? FactorKind::kBlocked : kind;
+    const bool is_like_ragged = !dims.is_batch && dims.is_contracting == (kind == FactorKind::kReduction);
+    return sizes_differ && is_like_ragged && l < dims.ragged ? FactorKind::kBlocked : kind;
   };
   for (size_t i = 0; i < dims.dot.lhs_contracting().size(); ++i) {
     const int64_t l = dims.dot.lhs_contracting()[i], r = dims.dot.rhs_contracting()[i];
-    lhs[l] = rhs[r] = rule.AddFactor(
-        lhs_shape.dim(l), dims.is_contracting ? kind(l, FactorKind::kReduction) : FactorKind::kReduction);
-    rhs_taken[r] = true;
+    lhs[l] = rhs[r] = rule.AddFactor(lhs_shape.dim(l), kind(l, FactorKind::kReduction));
   }
   for (int l = 0; l < lhs_shape.rank(); ++l) {
-    if (Contains(dims.dot.lhs_batch(), l) || Contains(dims.dot.lhs_contracting(), l)) continue;
-    lhs[l] = rule.AddFactor(lhs_shape.dim(l), dims.is_contracting || dims.is_batch
-                                                  ? FactorKind::kPassThrough
-                                                  : kind(l, FactorKind::kPassThrough));
+    if (lhs[l].size > 0) continue;
+    lhs[l] = rule.AddFactor(lhs_shape.dim(l), kind(l, FactorKind::kPassThrough));
     result.push_back(lhs[l]);
   }
   if (dims.group >= 0) {
     rhs[dims.group] = rule.AddFactor(rhs_shape.dim(dims.group),
                                      sizes_differ ? FactorKind::kBlocked : FactorKind::kReduction);
-    rhs_taken[dims.group] = true;
   }
   for (int r = 0; r < rhs_shape.rank(); ++r) {
-    if (rhs_taken[r]) continue;
+    if (rhs[r].size > 0) continue;
     rhs[r] = rule.AddFactor(rhs_shape.dim(r));
     result.push_back(rhs[r]);
   }
@@ -119,11 +113,11 @@ ShardingRule RaggedDotShardingRule(const Instruction& instruction) {
   const double groups =
       dims.group < 0 ? 1 : std::max<double>(1, static_cast<double>(rhs_shape.dim(dims.group)));
   rule.flops_per_point = 2 / groups;
-  AddLinearityOfProduct(instruction, &rule);
+  AddLinearityOfProduct(op, &rule);
   return rule;
 }
 
-absl::StatusOr<std::vector<Instruction*>> PartitionRaggedDot(OpContext& context) {
+std::vector<Instruction*> PartitionRaggedDot(OpContext& context) {
   SpmdBuilder& b = *context.b;
   const RaggedDims dims(*context.op);
   const AxisList rows = context.AxesOf(0, dims.ragged);
@@ -158,9 +152,5 @@ absl::StatusOr<std::vector<Instruction*>> PartitionRaggedDot(OpContext& context)
   }
   return context.CloneLocal();
 }
-
-}  // namespace
-
-const OpFamily families::kRaggedDot = {RaggedDotShardingRule, PartitionRaggedDot};
 
 }  // namespace toroid

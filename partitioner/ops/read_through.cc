@@ -1,4 +1,13 @@
-#include "partitioner/ops/read_through.h"
+// Ops that read through slices: rolls and shifts.
+//
+// A concatenate of slices of one array, and a pad of a slice, only move rows of that array. Their local
+// programs fetch rows of the array itself in one exchange. Otherwise the slices would be computed by one
+// exchange, and the concatenate or pad of them by another. The same holds for a concatenate of an array and a
+// few of its own rows, which extends the array at edges that wrap round or repeat.
+//
+// Example: y = concatenate(x[7:8], x[0:7]) rolls x by one row. Over 8 devices each tile reads one row of x
+//          from its neighbour: one collective-permute. By way of the slices there would be two.
+#include "partitioner/ops/op_functions.h"
 
 namespace toroid {
 namespace {

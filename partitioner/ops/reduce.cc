@@ -14,11 +14,13 @@
 //
 // In the last two cases all parts are gathered along a new dimension and reduced locally.
 #include "absl/strings/str_cat.h"
-#include "partitioner/ops/op_family.h"
+#include "partitioner/ops/op_functions.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {
+
 namespace {
+
 // Axes of the cut reduced dimensions, in the order of the dimensions.
 AxisList ReducedAxes(const OpContext& context) {
   AxisList axes;
@@ -29,7 +31,7 @@ AxisList ReducedAxes(const OpContext& context) {
 // `x`, shaped and sharded like operand 0, with its padding in the reduced dimensions replaced by `fill`.
 Instruction* MaskReduced(const OpContext& context, Instruction* x, Instruction* fill) {
   for (const int64_t d : context.op->dimensions()) {
-    const int64_t dim = d;
+    const int dim = static_cast<int>(d);
     x = context.b->MaskPadding(x, dim, context.GlobalDim(0, dim), context.AxesOf(0, dim), fill);
   }
   return x;
@@ -53,7 +55,7 @@ Instruction* GatherPieces(SpmdBuilder& b, Instruction* piece, const AxisList& ax
 std::vector<Instruction*> ReduceChoices(const OpContext& context, const AxisList& axes) {
   SpmdBuilder& b = *context.b;
   const int n = context.op->num_operands() / 2;
-  Computation* reducer = context.copy_computation(context.op->called(0));
+  Computation* reducer = b.CopyOf(context.op->called(0));
   std::vector<Instruction*> operands = context.operands;
   for (int i = 0; i < n; ++i) operands[i] = MaskReduced(context, operands[i], operands[n + i]);
   std::vector<Instruction*> parts = EmitReduce(b, operands, context.op->dimensions(), reducer);
@@ -110,24 +112,20 @@ std::vector<Instruction*> ReduceOpaque(const OpContext& context, const AxisList&
   return results;
 }
 
-ShardingRule ReduceShardingRule(const Instruction& instruction) {
-  const int n = instruction.num_operands() / 2;
-  ShardingRule rule;
-  uint64_t reduced = 0;
-  for (const int64_t d : instruction.dimensions()) reduced |= uint64_t{1} << d;
-  TensorFactors operand, result;
-  const Shape& shape = instruction.operand(0)->shape();
-  for (int d = 0; d < shape.rank(); ++d) {
-    const bool is_reduced = reduced >> d & 1;
-    operand.push_back(
-        rule.AddFactor(shape.dim(d), is_reduced ? FactorKind::kReduction : FactorKind::kPassThrough));
-    if (!is_reduced) result.push_back(operand[d]);
+}  // namespace
+
+ShardingRule ReduceShardingRule(const Instruction& op) {
+  const int n = op.num_operands() / 2;
+  ShardingRule rule = PointwiseRule(op.operand(0)->shape().dims(), n);
+  for (const int64_t d : op.dimensions()) rule.factors[d].kind = FactorKind::kReduction;
+  TensorFactors kept;
+  for (const DimFactors& dim : rule.operands[0]) {
+    if (rule.factors[dim.factor[0]].kind != FactorKind::kReduction) kept.push_back(dim);
   }
-  for (int i = 0; i < n; ++i) rule.operands.push_back(operand);
-  for (int i = 0; i < n; ++i) rule.operands.emplace_back();
-  for (int i = 0; i < n; ++i) rule.results.push_back(result);
-  rule.leaves_partial = StartsNeutral(instruction);
-  const std::optional<Reducer> reducer = n == 1 ? ClassifyReducer(*instruction.called(0)) : std::nullopt;
+  rule.results.assign(n, kept);
+  rule.operands.resize(2 * n);  // The init values, scalars.
+  rule.leaves_partial = StartsNeutral(op);
+  const std::optional<Reducer> reducer = n == 1 ? ClassifyReducer(*op.called(0)) : std::nullopt;
   if (reducer) {
     rule.reducer = *reducer;
     if (*reducer == Reducer::kAdd) rule.linear.push_back({0b1});
@@ -135,7 +133,7 @@ ShardingRule ReduceShardingRule(const Instruction& instruction) {
   return rule;
 }
 
-absl::StatusOr<std::vector<Instruction*>> PartitionReduce(OpContext& context) {
+std::vector<Instruction*> PartitionReduce(OpContext& context) {
   SpmdBuilder& b = *context.b;
   const AxisList axes = ReducedAxes(context);
   if (axes.empty()) return context.CloneLocal();
@@ -159,9 +157,5 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduce(OpContext& context) {
   }
   return local;
 }
-
-}  // namespace
-
-const OpFamily families::kReduce = {ReduceShardingRule, PartitionReduce};
 
 }  // namespace toroid

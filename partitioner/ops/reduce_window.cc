@@ -1,19 +1,18 @@
 // `reduce-window`: in a dimension with a nontrivial window, a halo exchange fetches the rows that a tile's
-// windows read (window_base.h).
+// windows read (tile_windows.h).
 //
 // Windows that reach from every row to the begin (or the end) of the dimension (a cumulative sum, maximum,
 // ...) need no halo: every tile computes its own cumulative values, the totals of all tiles are gathered, one
 // row per tile, and the totals of the preceding (following) tiles are combined with every row.
 // Example: cumulative sums of x[0..8) over 2: tile 1 adds x[0] + ... + x[3] to its own sums.
-#include <algorithm>
-
 #include "hlo/ir/attribute_views.h"
-#include "partitioner/ops/op_family.h"
-#include "partitioner/ops/window_base.h"
+#include "partitioner/ops/op_functions.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {
+
 namespace {
+
 // 1 if the window along `dim` reaches from every row to the begin of the dimension, -1 if to its end,
 // provided that the reducer is known and the init value is neutral, so that results of tiles can be combined.
 // 0 otherwise.
@@ -48,25 +47,20 @@ Instruction* AddTotals(SpmdBuilder& b, Instruction* x, int dim, const AxisList& 
   return b.Binary(ReducerOpcode(reducer), b.BroadcastOver(sum, x->shape().dims(), {dim}), x);
 }
 
-ShardingRule ReduceWindowShardingRule(const Instruction& instruction) {
-  const int n = instruction.num_operands() / 2;
-  ShardingRule rule;
-  TensorFactors factors;
-  const Shape& shape = instruction.operand(0)->shape();
-  const Shape& result =
-      instruction.shape().IsTuple() ? instruction.shape().tuple_shape(0) : instruction.shape();
-  for (int d = 0; d < shape.rank(); ++d) {
-    const bool trivial = WindowView(instruction)[d].IsTrivial();
-    factors.push_back(
-        rule.AddFactor(result.dim(d), trivial ? FactorKind::kPassThrough : FactorKind::kPermuting));
+}  // namespace
+
+ShardingRule ReduceWindowShardingRule(const Instruction& op) {
+  const int n = op.num_operands() / 2;
+  const Shape& result = op.shape().IsTuple() ? op.shape().tuple_shape(0) : op.shape();
+  ShardingRule rule = PointwiseRule(result.dims(), n);
+  for (int d = 0; d < result.rank(); ++d) {
+    if (!WindowView(op)[d].IsTrivial()) rule.factors[d].kind = FactorKind::kPermuting;
   }
-  for (int i = 0; i < n; ++i) rule.operands.push_back(factors);
-  for (int i = 0; i < n; ++i) rule.operands.emplace_back();
-  for (int i = 0; i < n; ++i) rule.results.push_back(factors);
+  rule.results.assign(n, rule.operands[0]);
+  rule.operands.resize(2 * n);  // The init values, scalars.
   return rule;
 }
 
-// Empty for cumulative windows.
 std::vector<OperandWindows> ReadsOfReduceWindow(const Instruction& op, int dim, int64_t tiles) {
   const int64_t t = TileRows(op, dim, tiles);
   std::vector<OperandWindows> reads;
@@ -79,7 +73,7 @@ std::vector<OperandWindows> ReadsOfReduceWindow(const Instruction& op, int dim, 
   return reads;
 }
 
-absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& context) {
+std::vector<Instruction*> PartitionReduceWindow(OpContext& context) {
   SpmdBuilder& b = *context.b;
   xla::HloInstructionProto* attrs = nullptr;
   const int n = context.op->num_operands() / 2;
@@ -87,8 +81,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& conte
   std::vector<int> cumulated;
   for (int d = 0; d < local.rank(); ++d) {
     const AxisList& axes = context.results[0].dims[d];
-    const FactorKind kind = context.rule->factors[context.rule->results[0][d].factor[0]].kind;
-    if (axes.empty() || kind != FactorKind::kPermuting) continue;
+    if (axes.empty() || context.rule->factors[d].kind != FactorKind::kPermuting) continue;
     if (attrs == nullptr) attrs = b.module()->New(context.op->attrs());
     WindowDim window = WindowView(*context.op)[d];
     if (const int direction = CumulativeDirection(*context.op, d); direction != 0) {
@@ -114,10 +107,5 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReduceWindow(OpContext& conte
   }
   return results;
 }
-
-}  // namespace
-
-const OpFamily families::kReduceWindow = {ReduceWindowShardingRule, PartitionReduceWindow,
-                                          ReadsOfReduceWindow};
 
 }  // namespace toroid

@@ -12,11 +12,13 @@
 #include <optional>
 
 #include "hlo/base/math.h"
-#include "partitioner/ops/op_family.h"
+#include "partitioner/ops/op_functions.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
+
 namespace {
+
 // A dimension whose leading factor may be cut unevenly: `parts` parts of `inner` elements each.
 struct Lead {
   int factor;
@@ -46,13 +48,15 @@ void MarkLeads(ShardingRule* rule) {
   for (size_t f = 0; f < rule->factors.size(); ++f) rule->factors[f].by_halo &= is_part[f];
 }
 
-ShardingRule ReshapeShardingRule(const Instruction& instruction) {
-  const auto from = instruction.operand(0)->shape().dims();
-  const auto to = instruction.shape().dims();
+}  // namespace
+
+ShardingRule ReshapeShardingRule(const Instruction& op) {
+  const auto from = op.operand(0)->shape().dims();
+  const auto to = op.shape().dims();
   ShardingRule rule;
   TensorFactors operand(from.size()), result(to.size());
   rule.AddMoved(0b1);
-  const int64_t elements = instruction.shape().NumElements();
+  const int64_t elements = op.shape().NumElements();
   size_t i = 0, j = 0;
   int64_t a = 1, b = 1;  // The quotients of from[i - 1] and to[j - 1] by the factors found so far.
   const auto push = [&rule](DimFactors& dim, int factor) {
@@ -71,7 +75,6 @@ ShardingRule ReshapeShardingRule(const Instruction& instruction) {
       b = to[j++];
       continue;
     }
-    if (a == 1 && b == 1) break;
     const int64_t common = std::gcd(a, b);
     if (common > 1 && rule.factors.size() < 250) {
       const int factor = rule.AddFactor(common);
@@ -115,7 +118,7 @@ ShardingRule ReshapeShardingRule(const Instruction& instruction) {
   return rule;
 }
 
-absl::StatusOr<std::vector<Instruction*>> PartitionReshape(OpContext& context) {
+std::vector<Instruction*> PartitionReshape(OpContext& context) {
   SpmdBuilder& b = *context.b;
   const ShardingRule& rule = *context.rule;
   Instruction* x = context.operands[0];
@@ -146,11 +149,9 @@ absl::StatusOr<std::vector<Instruction*>> PartitionReshape(OpContext& context) {
     const int64_t tile = local.dim(d);
     x = FetchWindow(b, x, d, context.op->shape().dim(d), axes, axes, {tile, 0, tile});
   }
-  return std::vector<Instruction*>{x};
+  return {x};
 }
 
-// The rows that an uneven cut of a leading factor fetches, in rows of the operand's dimension or of the
-// result's.
 std::vector<OperandWindows> ReadsOfReshape(const Instruction& op, int factor, int64_t tiles) {
   const ShardingRule rule = ReshapeShardingRule(op);
   if (!rule.factors[factor].by_halo || rule.factors[factor].size % tiles == 0) return {};
@@ -170,9 +171,5 @@ std::vector<OperandWindows> ReadsOfReshape(const Instruction& op, int factor, in
   add(op.shape(), rule.results[0], /*is_result=*/true);
   return reads;
 }
-
-}  // namespace
-
-const OpFamily families::kReshape = {ReshapeShardingRule, PartitionReshape, ReadsOfReshape};
 
 }  // namespace toroid

@@ -7,10 +7,13 @@
 //          RngBitGenerator, for how their words fill arrays.
 #include <cstdint>
 
-#include "partitioner/ops/op_family.h"
+#include "hlo/base/math.h"
+#include "partitioner/ops/op_functions.h"
 
 namespace toroid {
+
 namespace {
+
 // How the 32-bit words of the generator's blocks fill the array of bits.
 struct WordLayout {
   bool is_threefry = false;
@@ -40,7 +43,7 @@ struct WordLayout {
     }
   }
 
-  int64_t BlocksOf(int64_t elements) const { return (elements + per_block - 1) / per_block; }
+  int64_t BlocksOf(int64_t elements) const { return CeilOfRatio(elements, per_block); }
 };
 
 bool CanBeCut(const Instruction& op) {
@@ -147,7 +150,11 @@ class LocalBits {
     Instruction *block = nullptr, *word = nullptr;
     if (layout_.is_linear || k == 1) {
       block = Position(words, dims, /*elements=*/1, /*in_blocks=*/false);
-      if (k > 1) word = Split(words, &block);
+      if (k > 1) {
+        Instruction* size = words.Full(k, xla::U64);
+        word = b_.Binary(Opcode::kRemainder, block, size);
+        block = b_.Divide(block, size);
+      }
     } else {
       block = Position(words, dims, k, in_blocks);
       if (!in_blocks && layout_.along >= 0) {
@@ -184,17 +191,9 @@ class LocalBits {
       if (along && !in_blocks) at = b_.Divide(at, words.Full(elements, xla::U64));
       at = b_.Multiply(at, words.Full(stride, xla::U64));
       sum = sum == nullptr ? at : b_.Add(sum, at);
-      stride *= along ? (global_.dim(d) + elements - 1) / elements : global_.dim(d);
+      stride *= along ? CeilOfRatio(global_.dim(d), elements) : global_.dim(d);
     }
     return sum == nullptr ? words.Full(0, xla::U64) : sum;
-  }
-
-  // Replaces the position of each element by that of its block. Returns its position within the block.
-  Instruction* Split(Words& words, Instruction** place) {
-    Instruction* k = words.Full(layout_.per_block, xla::U64);
-    Instruction* word = b_.Binary(Opcode::kRemainder, *place, k);
-    *place = b_.Divide(*place, k);
-    return word;
   }
 
   // Element i of each block for every i, in the type of the bits.
@@ -241,18 +240,20 @@ Instruction* NextState(SpmdBuilder& b, const WordLayout& layout, Instruction* st
   return b.Concatenate(words, 0);
 }
 
-ShardingRule RngBitGeneratorShardingRule(const Instruction& instruction) {
-  if (!CanBeCut(instruction)) return OpaqueRule(instruction);
+}  // namespace
+
+ShardingRule RngBitGeneratorShardingRule(const Instruction& op) {
+  if (!CanBeCut(op)) return OpaqueRule(op);
   ShardingRule rule;
   rule.operands.emplace_back(TensorFactors(1));
   rule.results.emplace_back(TensorFactors(1));
   TensorFactors bits;
-  for (const int64_t size : instruction.shape().tuple_shape(1).dims()) bits.push_back(rule.AddFactor(size));
+  for (const int64_t size : op.shape().tuple_shape(1).dims()) bits.push_back(rule.AddFactor(size));
   rule.results.push_back(bits);
   return rule;
 }
 
-absl::StatusOr<std::vector<Instruction*>> PartitionRngBitGenerator(OpContext& context) {
+std::vector<Instruction*> PartitionRngBitGenerator(OpContext& context) {
   bool is_cut = false;
   for (const AxisList& axes : context.results.back().dims) is_cut |= !axes.empty();
   if (!is_cut || context.op->shape().tuple_shape(1).NumElements() == 0) return context.CloneLocal();
@@ -263,11 +264,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionRngBitGenerator(OpContext& co
     blocks = bits.NumElements() / bits.dim(layout.along) * layout.BlocksOf(bits.dim(layout.along));
   }
   Instruction* next = NextState(*context.b, layout, context.operands[0], blocks);
-  return std::vector<Instruction*>{next, LocalBits(context).Build()};
+  return {next, LocalBits(context).Build()};
 }
-
-}  // namespace
-
-const OpFamily families::kRngBitGenerator = {RngBitGeneratorShardingRule, PartitionRngBitGenerator};
 
 }  // namespace toroid

@@ -19,12 +19,14 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
-#include "partitioner/ops/op_family.h"
+#include "partitioner/ops/op_functions.h"
 #include "partitioner/reshard/halo_exchange.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {
+
 namespace {
+
 // The bits of a NaN that marks positions outside of the array; no arithmetic produces it. nullopt: the type
 // has none.
 std::optional<uint64_t> NoElement(PrimitiveType type) {
@@ -71,7 +73,8 @@ Computation* SelectAmongElements(const OpContext& context) {
   return b.Finish(b.And(b.Not(missing[0]), keep));
 }
 
-// The source and operand rows that a tile of t operand rows needs along one dimension; see the header.
+// The source and operand rows that a tile of t operand rows needs along one dimension; see the head of this
+// file.
 struct TileOfWindows {
   int64_t size, stride, low;
   int64_t rows;  // t
@@ -107,19 +110,16 @@ bool CanFetch(const Instruction& op, const WindowDim& window) {
          NoElement(op.shape().element_type()).has_value();
 }
 
-ShardingRule SelectAndScatterShardingRule(const Instruction& instruction) {
-  ShardingRule rule;
-  TensorFactors factors;
-  const Shape& shape = instruction.shape();
-  for (int d = 0; d < shape.rank(); ++d) {
-    const WindowDim window = WindowView(instruction)[d];
-    const FactorKind kind = window.IsTrivial()              ? FactorKind::kPassThrough
-                            : CanFetch(instruction, window) ? FactorKind::kPermuting
-                                                            : FactorKind::kNeedsReplication;
-    factors.push_back(rule.AddFactor(shape.dim(d), kind));
+}  // namespace
+
+ShardingRule SelectAndScatterShardingRule(const Instruction& op) {
+  ShardingRule rule = PointwiseRule(op.shape().dims(), 2);
+  for (int d = 0; d < op.shape().rank(); ++d) {
+    const WindowDim window = WindowView(op)[d];
+    if (window.IsTrivial()) continue;
+    rule.factors[d].kind = CanFetch(op, window) ? FactorKind::kPermuting : FactorKind::kNeedsReplication;
   }
-  rule.operands = {factors, factors, TensorFactors()};
-  rule.results.push_back(factors);
+  rule.operands.emplace_back();  // The init value, a scalar.
   return rule;
 }
 
@@ -129,7 +129,7 @@ std::vector<OperandWindows> ReadsOfSelectAndScatter(const Instruction& op, int d
           {1, dim, tile.OfSource(), op.operand(1)->shape().dim(dim)}};
 }
 
-absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& context) {
+std::vector<Instruction*> PartitionSelectAndScatter(OpContext& context) {
   SpmdBuilder& b = *context.b;
   const Shape local = context.ResultShape();
   const PrimitiveType type = local.element_type();
@@ -138,10 +138,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& c
   xla::HloInstructionProto* attrs = b.module()->New(context.op->attrs());
   for (int d = 0; d < local.rank(); ++d) {
     const AxisList& axes = context.results[0].dims[d];
-    if (axes.empty() ||
-        context.rule->factors[context.rule->results[0][d].factor[0]].kind != FactorKind::kPermuting) {
-      continue;
-    }
+    if (axes.empty() || context.rule->factors[d].kind != FactorKind::kPermuting) continue;
     cut.push_back(d);
     WindowDim window = WindowView(*context.op)[d];
     const bool is_padded = window.padding_low > 0 || window.padding_high > 0;
@@ -165,9 +162,8 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& c
   if (cut.empty()) return context.CloneLocal();
   Instruction* result = b.Clone(*context.op, context.operands[0]->shape(), context.operands);
   result->set_attrs(attrs);
-  Computation* called[] = {
-      beyond ? SelectAmongElements(context) : context.copy_computation(context.op->called(0)),
-      context.copy_computation(context.op->called(1))};
+  Computation* called[] = {beyond ? SelectAmongElements(context) : b.CopyOf(context.op->called(0)),
+                           b.CopyOf(context.op->called(1))};
   result->set_called(called);
   for (const int d : cut) {
     const TileOfWindows tile(WindowView(*context.op)[d], local.dim(d));
@@ -180,12 +176,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSelectAndScatter(OpContext& c
         b.Add(tile.Phase(b, context.results[0].dims[d]), b.IntScalar(tile.size - tile.stride + before));
     result = b.DynamicSliceAlong(result, d, first, tile.rows);
   }
-  return std::vector<Instruction*>{result};
+  return {result};
 }
-
-}  // namespace
-
-const OpFamily families::kSelectAndScatter = {SelectAndScatterShardingRule, PartitionSelectAndScatter,
-                                              ReadsOfSelectAndScatter};
 
 }  // namespace toroid

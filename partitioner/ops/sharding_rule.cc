@@ -1,8 +1,25 @@
 #include "partitioner/ops/sharding_rule.h"
 
+#include "absl/functional/function_ref.h"
 #include "hlo/base/math.h"
 
 namespace toroid {
+namespace {
+
+// Calls `visit` with each dimension that is made of several factors.
+void ForEachSplitDim(const ShardingRule& rule, absl::FunctionRef<void(const DimFactors& dim)> visit) {
+  const auto visit_all = [&](const auto& tensors) {
+    for (const TensorFactors& tensor : tensors) {
+      for (const DimFactors& dim : tensor) {
+        if (dim.size > 1) visit(dim);
+      }
+    }
+  };
+  visit_all(rule.operands);
+  visit_all(rule.results);
+}
+
+}  // namespace
 
 ShardingRule PointwiseRule(absl::Span<const int64_t> dims, int operands) {
   ShardingRule rule;
@@ -19,26 +36,20 @@ ShardingRule MovedRule(absl::Span<const int64_t> dims) {
   return rule;
 }
 
-ShardingRule BatchRule(const Instruction& instruction, int batch) {
-  const auto dims = instruction.operand(0)->shape().dims();
-  ShardingRule rule;
-  TensorFactors factors;
-  for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
-    factors.push_back(rule.AddFactor(dims[d], d < batch ? FactorKind::kPassThrough : FactorKind::kBlocked));
-  }
-  for (int i = 0; i < instruction.num_operands(); ++i) rule.operands.push_back(factors);
-  const int64_t leaves = instruction.shape().NumLeaves();
-  for (int64_t i = 0; i < leaves; ++i) rule.results.push_back(factors);
+ShardingRule BatchRule(const Instruction& op, int batch) {
+  ShardingRule rule = PointwiseRule(op.operand(0)->shape().dims(), op.num_operands());
+  for (size_t f = batch; f < rule.factors.size(); ++f) rule.factors[f].kind = FactorKind::kBlocked;
+  rule.results.assign(op.shape().NumLeaves(), rule.operands[0]);
   return rule;
 }
 
-ShardingRule OpaqueRule(const Instruction& instruction) {
+ShardingRule OpaqueRule(const Instruction& op) {
   ShardingRule rule;
-  for (const Instruction* operand : instruction.operands()) {
+  for (const Instruction* operand : op.operands()) {
     rule.operands.emplace_back(TensorFactors(operand->shape().rank()));
   }
   std::vector<const Shape*> leaves;
-  AppendLeaves(instruction.shape(), &leaves);
+  AppendLeaves(op.shape(), &leaves);
   for (const Shape* leaf : leaves) rule.results.emplace_back(TensorFactors(leaf->rank()));
   return rule;
 }
@@ -61,15 +72,9 @@ AxisSet PartialAxes(const ShardingRule& rule, absl::Span<const AxisList> factor_
 }
 
 void ShardingRule::MarkComposites() {
-  const auto mark = [this](const auto& tensors) {
-    for (const TensorFactors& tensor : tensors) {
-      for (const DimFactors& dim : tensor) {
-        for (int i = 0; dim.size > 1 && i < dim.size; ++i) factors[dim.factor[i]].composite = true;
-      }
-    }
-  };
-  mark(operands);
-  mark(results);
+  ForEachSplitDim(*this, [&](const DimFactors& dim) {
+    for (int i = 0; i < dim.size; ++i) factors[dim.factor[i]].composite = true;
+  });
 }
 
 AxisList ShardingRule::Admissible(const Mesh& mesh, int factor, const AxisList& axes) const {
@@ -112,20 +117,13 @@ AxisList UnevenAxes(const Mesh& mesh, const ShardingRule& rule, int factor, cons
 }
 
 bool IsExpressible(const Mesh& mesh, const ShardingRule& rule, absl::Span<const AxisList> factor_axes) {
-  const auto all_are = [&](const auto& tensors) {
-    for (const TensorFactors& tensor : tensors) {
-      for (const DimFactors& dim : tensor) {
-        bool single_elements = true;
-        for (int i = 0; dim.size > 1 && i < dim.size; ++i) {
-          const AxisList& own = factor_axes[dim.factor[i]];
-          if (!single_elements && !own.empty()) return false;
-          single_elements &= mesh.Product(own) == rule.factors[dim.factor[i]].size;
-        }
-      }
-    }
-    return true;
-  };
-  return all_are(rule.operands) && all_are(rule.results);
+  bool all_are = true;
+  ForEachSplitDim(rule, [&](const DimFactors& dim) {
+    int axes = 0;
+    for (int i = 0; i < dim.size; ++i) axes += factor_axes[dim.factor[i]].size();
+    all_are &= DimAxes(mesh, rule, dim, factor_axes).size() == axes;
+  });
+  return all_are;
 }
 
 AxisList DimAxes(const Mesh& mesh, const ShardingRule& rule, const DimFactors& dim,

@@ -113,10 +113,10 @@ ShardingRule MovedRule(absl::Span<const int64_t> dims);
 
 // One factor per dimension of operand 0, shared by all operands and results: the first `batch` pass through,
 // the others are blocked.
-ShardingRule BatchRule(const Instruction& instruction, int batch);
+ShardingRule BatchRule(const Instruction& op, int batch);
 
 // No factors: every dimension stays uncut, and the op runs on replicated arrays.
-ShardingRule OpaqueRule(const Instruction& instruction);
+ShardingRule OpaqueRule(const Instruction& op);
 
 // Appends the leaves of a shape: itself, or those of a tuple's elements in order.
 void AppendLeaves(const Shape& shape, std::vector<const Shape*>* leaves);

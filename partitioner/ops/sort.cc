@@ -12,15 +12,16 @@
 //          bytes.
 // Uneven: each row carries a flag, by which padding comes behind all rows.
 #include <algorithm>
-#include <numeric>
 
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/column_sort.h"
-#include "partitioner/ops/op_family.h"
+#include "partitioner/ops/op_functions.h"
 
 namespace toroid {
+
 namespace {
+
 // The number of rows of the results, counted from the first along the sorted dimension, that other ops read.
 // Fewer than all only if slices are the only readers.
 int64_t RowsRead(const Instruction& sort) {
@@ -58,13 +59,15 @@ bool ReadsFirstRows(const Instruction& sort) {
   return kFirstRowsIn * RowsRead(sort) <= sort.operand(0)->shape().dim(static_cast<int>(sort.dimension()));
 }
 
-ShardingRule SortShardingRule(const Instruction& instruction) {
-  ShardingRule rule = BatchRule(instruction, instruction.operand(0)->shape().rank());
-  const int dim = static_cast<int>(instruction.dimension());
+}  // namespace
+
+ShardingRule SortShardingRule(const Instruction& op) {
+  ShardingRule rule = BatchRule(op, op.operand(0)->shape().rank());
+  const int dim = static_cast<int>(op.dimension());
   rule.factors[dim].kind =
-      instruction.operand(0)->shape().dim(dim) < kLongLine ? FactorKind::kExchanged : FactorKind::kPermuting;
+      op.operand(0)->shape().dim(dim) < kLongLine ? FactorKind::kExchanged : FactorKind::kPermuting;
   rule.weighs_gathering = true;
-  if (ReadsFirstRows(instruction)) {
+  if (ReadsFirstRows(op)) {
     rule.factors[dim].kind = FactorKind::kReduction;
     rule.leaves_partial = false;
     for (TensorFactors& result : rule.results) result[dim] = DimFactors();
@@ -72,31 +75,30 @@ ShardingRule SortShardingRule(const Instruction& instruction) {
   return rule;
 }
 
-absl::StatusOr<std::vector<Instruction*>> PartitionSort(OpContext& context) {
+std::vector<Instruction*> PartitionSort(OpContext& context) {
   SpmdBuilder& b = *context.b;
   const int dim = static_cast<int>(context.op->dimension());
   if (!context.IsCut(0, dim)) return context.CloneLocal();
   if (context.op->operand(0)->shape().NumElements() == 0) {
     std::vector<Instruction*> nothing;
-    for (int i = 0; i < static_cast<int>(context.results.size()); ++i) {
-      const Shape shape = context.ResultShape(i);
+    for (size_t i = 0; i < context.results.size(); ++i) {
+      const Shape shape = context.ResultShape(static_cast<int>(i));
       nothing.push_back(b.Zeros(shape.element_type(), shape.dims()));
     }
     return nothing;
   }
-  if (!ReadsFirstRows(*context.op))
-    return ColumnSort(*context.op, b.mesh().Product(context.AxesOf(0, dim))).Build(context);
+  if (!ReadsFirstRows(*context.op)) return ColumnSort(context);
   const AxisList& axes = context.AxesOf(0, dim);
   const int64_t n = context.GlobalDim(0, dim), k = std::max<int64_t>(1, RowsRead(*context.op));
   const int64_t tiles = b.mesh().Product(axes), tile = CeilOfRatio(n, tiles);
   std::vector<Instruction*> rows = context.operands;
   if (tile <= k) {
     for (Instruction*& array : rows) array = b.SliceAlong(b.AllGather(array, axes, dim), dim, 0, n);
-    return SortOf(context, rows, context.copy_computation(context.op->called(0)));
+    return SortOf(context, rows, b.CopyOf(context.op->called(0)));
   }
   Computation* less;
   if (tile * tiles == n) {
-    less = context.copy_computation(context.op->called(0));
+    less = b.CopyOf(context.op->called(0));
   } else {
     less = LessWithFlag(context);
     const auto dims = rows[0]->shape().dims();
@@ -110,9 +112,5 @@ absl::StatusOr<std::vector<Instruction*>> PartitionSort(OpContext& context) {
   for (Instruction*& array : rows) array = b.PadAlong(b.SliceAlong(array, dim, 0, k), dim, 0, n - k);
   return rows;
 }
-
-}  // namespace
-
-const OpFamily families::kSort = {SortShardingRule, PartitionSort};
 
 }  // namespace toroid

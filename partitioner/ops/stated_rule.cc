@@ -11,7 +11,6 @@
 namespace toroid {
 namespace {
 
-constexpr char kAttribute[] = "xla.sdy.sharding_rule";
 constexpr size_t kMaxFactors = 64;
 
 absl::Status CheckTensors(const std::vector<SdyShardingRule::Tensor>& tensors,
@@ -42,15 +41,15 @@ absl::Status CheckTensors(const std::vector<SdyShardingRule::Tensor>& tensors,
   return absl::OkStatus();
 }
 
-absl::StatusOr<SdyShardingRule> ReadRule(const Instruction& instruction, const std::string& text) {
+absl::StatusOr<SdyShardingRule> ReadRule(const Instruction& op, const std::string& text) {
   ASSIGN_OR_RETURN(SdyShardingRule rule, ParseSdyShardingRule(text));
   if (rule.factors.size() > kMaxFactors) {
     return absl::InvalidArgumentError(absl::StrCat("the sharding rule has ", rule.factors.size(),
                                                    " factors, at most ", kMaxFactors, " are possible"));
   }
   std::vector<const Shape*> operands, results;
-  for (const Instruction* operand : instruction.operands()) AppendLeaves(operand->shape(), &operands);
-  AppendLeaves(instruction.shape(), &results);
+  for (const Instruction* operand : op.operands()) AppendLeaves(operand->shape(), &operands);
+  AppendLeaves(op.shape(), &results);
   RETURN_IF_ERROR(CheckTensors(rule.operands, operands, rule, "operands"));
   RETURN_IF_ERROR(CheckTensors(rule.results, results, rule, "results"));
   for (size_t t = 0; t < results.size(); ++t) {
@@ -74,13 +73,13 @@ FactorKind KindOf(const SdyShardingRule::Factor& factor) {
 
 }  // namespace
 
-std::optional<ShardingRule> StatedShardingRule(const Instruction& instruction) {
-  const std::string* text = instruction.FrontendAttribute(kAttribute);
+std::optional<ShardingRule> StatedShardingRule(const Instruction& op) {
+  const std::string* text = op.FrontendAttribute(kStatedRule);
   if (text == nullptr) return std::nullopt;
-  for (const Instruction* operand : instruction.operands()) {
+  for (const Instruction* operand : op.operands()) {
     if (!operand->shape().IsArray()) return std::nullopt;
   }
-  const absl::StatusOr<SdyShardingRule> stated = ReadRule(instruction, *text);
+  const absl::StatusOr<SdyShardingRule> stated = ReadRule(op, *text);
   if (!stated.ok()) return std::nullopt;
   ShardingRule rule;
   for (const SdyShardingRule::Factor& factor : stated->factors) {
@@ -101,10 +100,10 @@ std::optional<ShardingRule> StatedShardingRule(const Instruction& instruction) {
   return rule;
 }
 
-absl::Status CheckStatedRule(const Instruction& instruction) {
-  const std::string* text = instruction.FrontendAttribute(kAttribute);
-  if (text == nullptr || instruction.opcode() != Opcode::kCustomCall) return absl::OkStatus();
-  return ReadRule(instruction, *text).status();
+absl::Status CheckStatedRule(const Instruction& op) {
+  const std::string* text = op.FrontendAttribute(kStatedRule);
+  if (text == nullptr || op.opcode() != Opcode::kCustomCall) return absl::OkStatus();
+  return ReadRule(op, *text).status();
 }
 
 }  // namespace toroid

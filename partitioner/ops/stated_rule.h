@@ -17,12 +17,15 @@
 
 namespace toroid {
 
+// The frontend attribute that states a rule.
+inline constexpr char kStatedRule[] = "xla.sdy.sharding_rule";
+
 // nullopt if the instruction states no rule or one that CheckStatedRule refuses, or has a tuple as operand.
-std::optional<ShardingRule> StatedShardingRule(const Instruction& instruction);
+std::optional<ShardingRule> StatedShardingRule(const Instruction& op);
 
 // OK if the instruction states no rule, or a valid one.
 // Errors: kInvalidArgument for a rule that does not parse, whose tensors, ranks or sizes differ from the
 //          instruction's, that has more than 64 factors, or a reduction factor in a result.
-absl::Status CheckStatedRule(const Instruction& instruction);
+absl::Status CheckStatedRule(const Instruction& op);
 
 }  // namespace toroid

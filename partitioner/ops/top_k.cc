@@ -9,25 +9,21 @@
 //          bytes.
 #include <cstring>
 
-#include "hlo/base/math.h"
-#include "partitioner/ops/emit_custom_call.h"
-#include "partitioner/ops/op_family.h"
+#include "partitioner/ops/op_functions.h"
 
 namespace toroid {
+
 namespace {
-bool IsKnownFloat(PrimitiveType type) {
-  return type == xla::F16 || type == xla::BF16 || type == xla::F32 || type == xla::F64;
-}
-bool IsKnownSigned(PrimitiveType type) {
-  return type == xla::S8 || type == xla::S16 || type == xla::S32 || type == xla::S64;
-}
-bool IsKnownUnsigned(PrimitiveType type) {
-  return type == xla::U8 || type == xla::U16 || type == xla::U32 || type == xla::U64;
+
+// True for the types of which LastInOrder knows the extremes.
+bool IsKnown(PrimitiveType type) {
+  const bool is_wide_float = type == xla::F16 || type == xla::BF16 || type == xla::F32 || type == xla::F64;
+  return is_wide_float || (IsInt(type) && BitWidth(type) >= 8);
 }
 
 bool IsLargest(const Instruction& op) { return op.opcode() == Opcode::kCustomCall || op.attrs().largest(); }
 
-// True if the op maps one array to values and s32 positions, in types for which LastInOrder is known: the
+// True if the op maps one array to values and s32 positions, in a known type: the
 // results of tiles can then be merged.
 bool CanMerge(const Instruction& op) {
   if (op.num_operands() != 1 || !op.shape().IsTuple() || op.shape().tuple_shapes().size() != 2) return false;
@@ -41,8 +37,7 @@ bool CanMerge(const Instruction& op) {
   }
   const int last = x.rank() - 1;
   return values.dims().first(last) == x.dims().first(last) && values.dim(last) <= x.dim(last) &&
-         x.NumElements() > 0 && x.dim(last) <= INT32_MAX &&
-         (IsKnownFloat(type) || IsKnownSigned(type) || IsKnownUnsigned(type));
+         x.NumElements() > 0 && x.dim(last) <= INT32_MAX && IsKnown(type);
 }
 
 int64_t CountOf(const Instruction& op) {
@@ -55,15 +50,10 @@ Literal LastInOrder(const Instruction& op, PrimitiveType type) {
   Literal last(Shape(type, {}));
   const int64_t width = ByteWidth(type);
   char* bytes = last.mutable_bytes();
-  if (IsKnownFloat(type)) {
-    std::memset(bytes, 0xff, width);
-    if (!IsLargest(op)) bytes[width - 1] = 0x7f;
-  } else if (IsKnownSigned(type)) {
-    std::memset(bytes, IsLargest(op) ? 0 : 0xff, width);
-    bytes[width - 1] = static_cast<char>(IsLargest(op) ? 0x80 : 0x7f);
-  } else {
-    std::memset(bytes, IsLargest(op) ? 0 : 0xff, width);
-  }
+  std::memset(bytes, IsLargest(op) && IsInt(type) ? 0 : 0xff, width);
+  // The byte with the sign.
+  if (!IsUnsignedInt(type) && !IsLargest(op)) bytes[width - 1] = 0x7f;
+  if (IsSignedInt(type) && IsLargest(op)) bytes[width - 1] = static_cast<char>(0x80);
   return last;
 }
 
@@ -74,7 +64,7 @@ std::vector<Instruction*> FirstOf(const OpContext& context, Instruction* x) {
   dims.back() = CountOf(*context.op);
   const Shape shape = Shape::Tuple({Shape(x->shape().element_type(), dims), Shape(xla::S32, dims)});
   if (context.op->opcode() == Opcode::kCustomCall) {
-    return EmitCustomCall(b, *context.op, {x}, shape, context.copy_computation);
+    return EmitCustomCall(b, *context.op, {x}, shape);
   }
   return b.Flatten(b.Clone(*context.op, shape, {x}));
 }
@@ -89,31 +79,27 @@ Instruction* TakeAlongLast(SpmdBuilder& b, Instruction* x, Instruction* at) {
   Instruction* first = b.Multiply(line, b.Broadcast(b.IntScalar(n, type), flat));
   Instruction* indices = b.Add(first, b.Convert(b.Reshape(at, flat), type));
   const int64_t all[] = {lines * n};
-  xla::HloInstructionProto* attrs = b.NewAttrs();
-  auto* numbers = attrs->mutable_gather_dimension_numbers();
-  numbers->add_collapsed_slice_dims(0);
-  numbers->add_start_index_map(0);
-  numbers->set_index_vector_dim(2);
-  attrs->add_gather_slice_sizes(1);
-  Instruction* taken =
-      b.Op(Opcode::kGather, Shape(x->shape().element_type(), Dims(std::begin(flat), std::end(flat))),
-           {b.Reshape(x, all), indices}, attrs);
-  return b.Reshape(taken, dims);
+  xla::GatherDimensionNumbers numbers;
+  numbers.add_collapsed_slice_dims(0);
+  numbers.add_start_index_map(0);
+  numbers.set_index_vector_dim(2);
+  return b.Reshape(b.Gather(b.Reshape(x, all), indices, numbers, {1}), dims);
 }
 
-// The rule of the op, and of custom calls of the same meaning.
-ShardingRule TopKShardingRule(const Instruction& instruction) {
-  const int rank = instruction.operand(0)->shape().rank();
-  ShardingRule rule = BatchRule(instruction, rank - 1);
+}  // namespace
+
+ShardingRule TopKShardingRule(const Instruction& op) {
+  const int rank = op.operand(0)->shape().rank();
+  ShardingRule rule = BatchRule(op, rank - 1);
   for (TensorFactors& result : rule.results) result[rank - 1] = DimFactors();
-  if (CanMerge(instruction)) {
+  if (CanMerge(op)) {
     rule.factors[rank - 1].kind = FactorKind::kReduction;
     rule.leaves_partial = false;
   }
   return rule;
 }
 
-absl::StatusOr<std::vector<Instruction*>> PartitionTopK(OpContext& context) {
+std::vector<Instruction*> PartitionTopK(OpContext& context) {
   SpmdBuilder& b = *context.b;
   Instruction* x = context.operands[0];
   const int last = x->shape().rank() - 1;
@@ -131,11 +117,7 @@ absl::StatusOr<std::vector<Instruction*>> PartitionTopK(OpContext& context) {
   Instruction* values = b.AllGather(own[0], axes, last);
   Instruction* positions = b.AllGather(b.Add(own[1], offset), axes, last);
   const std::vector<Instruction*> merged = FirstOf(context, values);
-  return std::vector<Instruction*>{merged[0], TakeAlongLast(b, positions, merged[1])};
+  return {merged[0], TakeAlongLast(b, positions, merged[1])};
 }
-
-}  // namespace
-
-const OpFamily families::kTopK = {TopKShardingRule, PartitionTopK};
 
 }  // namespace toroid

@@ -15,10 +15,12 @@
 
 #include "hlo/base/math.h"
 #include "partitioner/ops/block_matrix.h"
-#include "partitioner/ops/op_family.h"
+#include "partitioner/ops/op_functions.h"
 
 namespace toroid {
+
 namespace {
+
 // How the op becomes T Y = C.
 struct Form {
   // left: the op has its matrix on the left of the unknowns. transposed, conjugated: T is the transposed,
@@ -155,6 +157,8 @@ class SolveWriter {
   Instruction* start_ = nullptr;  // This device's first row (column) in the global matrix.
 };
 
+}  // namespace
+
 ShardingRule TriangularSolveShardingRule(const Instruction& instruction) {
   const int rank = instruction.shape().rank();
   ShardingRule rule = BatchRule(instruction, rank - 2);
@@ -172,14 +176,10 @@ ShardingRule TriangularSolveShardingRule(const Instruction& instruction) {
   return rule;
 }
 
-absl::StatusOr<std::vector<Instruction*>> PartitionTriangularSolve(OpContext& context) {
+std::vector<Instruction*> PartitionTriangularSolve(OpContext& context) {
   const int rank = context.op->shape().rank();
   if (!context.IsCut(0, rank - 2) && !context.IsCut(0, rank - 1)) return context.CloneLocal();
-  return std::vector<Instruction*>{SolveWriter(context).Write()};
+  return {SolveWriter(context).Write()};
 }
-
-}  // namespace
-
-const OpFamily families::kTriangularSolve = {TriangularSolveShardingRule, PartitionTriangularSolve};
 
 }  // namespace toroid

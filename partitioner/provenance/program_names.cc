@@ -12,6 +12,7 @@
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/io/sdy_sharding.h"
 #include "hlo/ir/parameter_name.h"
+#include "partitioner/spmd/collective_groups.h"
 
 namespace toroid {
 namespace {
@@ -19,8 +20,11 @@ namespace {
 constexpr int kNoTensor = -1;
 constexpr int kSeveral = -2;
 
-std::string OwnName(const Instruction& instruction) {
-  return instruction.name().empty() ? std::string(instruction.opcode_name()) : instruction.name();
+// `name` in the author's scopes of an instruction.
+std::string InScopes(const Instruction& instruction, absl::string_view name) {
+  if (instruction.metadata() == nullptr) return std::string(name);
+  const std::string scopes = AuthorScopes(instruction.metadata()->op_name());
+  return absl::StrCat(scopes, scopes.empty() ? "" : "/", name);
 }
 
 // Whether the result holds only elements of operand 0, perhaps converted, moved or sliced.
@@ -142,10 +146,8 @@ bool ProgramNames::SetAxes(const Mesh& mesh, absl::Span<const std::pair<std::str
 }
 
 void ProgramNames::TakeAxes(const Module& module, const Mesh& mesh, bool relabeled) {
-  const DeviceOrder& order = mesh.order();
-  const bool plain = order.is_iota() && order.reshape().size() == 1;
-  auto named = SdyAxes(module, mesh.num_devices(), relabeled ? nullptr : &order);
-  if (named.empty() && (plain || relabeled)) named = NamedAxes(module, mesh.num_devices());
+  auto named = SdyAxes(module, mesh.num_devices(), relabeled ? nullptr : &mesh.order());
+  if (named.empty() && (IsInDeviceOrder(mesh) || relabeled)) named = NamedAxes(module, mesh.num_devices());
   for (auto& [name, size] : named) name = absl::StrCat("\"", name, "\"");
   if (!SetAxes(mesh, named)) axes_.clear();
 }
@@ -199,9 +201,8 @@ void ProgramNames::NameOutputs(const Module& module) {
     std::string name = tuple ? absl::StrCat("output{", i, "}") : "output";
     if (!info.empty()) {
       name = info;
-    } else {
-      const auto it = replaced.find(i);
-      if (it != replaced.end()) name = absl::StrCat(name, " in place of ", ParameterName(*it->second));
+    } else if (const auto it = replaced.find(i); it != replaced.end()) {
+      absl::StrAppend(&name, " in place of ", ParameterName(*it->second));
     }
     for (const Instruction* identity : identities) names_.emplace(identity, name);
     if (value != nullptr && value->opcode() != Opcode::kParameter && value != &root)
@@ -242,9 +243,8 @@ std::string ProgramNames::NameOf(const Instruction& instruction) const {
   if (instruction.opcode() == Opcode::kParameter && instruction.metadata() != nullptr) {
     return ParameterName(instruction);
   }
-  std::string scopes;
-  if (instruction.metadata() != nullptr) scopes = AuthorScopes(instruction.metadata()->op_name());
-  std::string name = absl::StrCat(scopes, scopes.empty() ? "" : "/", OwnName(instruction));
+  std::string name =
+      InScopes(instruction, instruction.name().empty() ? instruction.opcode_name() : instruction.name());
   const auto output = output_of_.find(&instruction);
   if (output != output_of_.end()) absl::StrAppend(&name, " for ", output->second);
   return name;

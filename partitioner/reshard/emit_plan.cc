@@ -12,7 +12,7 @@ Instruction* Reshard(SpmdBuilder& b, Instruction* x, absl::Span<const int64_t> d
   Sharding state = from;
   for (const Move& move : plan.moves) {
     const int64_t g = b.mesh().Product(move.axes);
-    const Dims local = b.ShardDims(dims, move.result);
+    const Dims local = b.mesh().ShardDims(dims, move.result);
     switch (move.kind) {
       case MoveKind::kAllReduce:
         x = b.AllReduce(x, move.axes, state.reducer);

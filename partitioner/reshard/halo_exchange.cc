@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "hlo/devices/permute_pattern.h"
-#include "partitioner/reshard/halo_pairs.h"
 
 namespace toroid {
 namespace {
@@ -197,15 +196,13 @@ Instruction* FetchMaskedWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t 
   return b.Select(mask, window, b.Broadcast(fill, dims));
 }
 
-Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, const CutDimension& cut,
+Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& axes,
                                const TileWindows& windows, int64_t length, Instruction* fill) {
-  const auto& [dim, n, axes] = cut;
   x = FetchMaskedWindow(b, x, dim, n, axes, windows, fill);
   const int64_t step = windows.divisor;
   if (step == 1) return x;
-  const Dims none(x->shape().rank(), 0);
   // The first row of the window lies up to step - 1 positions behind the first position.
-  Dims before = none, behind = none, between = none;
+  Dims before(x->shape().rank(), 0), behind = before, between = before;
   before[dim] = step - 1;
   between[dim] = step - 1;
   const int64_t spread = std::max<int64_t>(0, (x->shape().dim(dim) - 1) * step + 1);

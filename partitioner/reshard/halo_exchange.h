@@ -21,13 +21,6 @@
 
 namespace toroid {
 
-// Dimension `dim`, of n rows, cut over `axes`.
-struct CutDimension {
-  int dim;
-  int64_t n;
-  AxisList axes;
-};
-
 // The device's window along `dim` of `x`, whose dimension of n rows is cut over `from`. Windows are numbered
 // by the coordinate along `to`. Requires: one of the lists is a prefix of the other.
 Instruction* FetchWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& from,
@@ -40,7 +33,7 @@ Instruction* FetchMaskedWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t 
 // As FetchMaskedWindow on `x` dilated by the windows' divisor: divisor - 1 rows of `fill` lie between
 // neighbouring rows. Tile i gets the `length` positions of the dilated array that begin at scale i + shift -
 // (divisor - 1). The first row of x at or behind that position is the first row of its window.
-Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, const CutDimension& cut,
+Instruction* FetchSpreadWindow(SpmdBuilder& b, Instruction* x, int dim, int64_t n, const AxisList& axes,
                                const TileWindows& windows, int64_t length, Instruction* fill);
 
 }  // namespace toroid

@@ -42,7 +42,6 @@ Span PlacesThatRead(const HaloStep& step) {
 void Count(HaloStep* step) {
   const int64_t s = step->tile;
   std::vector<std::map<int64_t, HaloStep::Hop>> hops;
-  std::vector<bool> used;
   const Span places = PlacesThatRead(*step);
   for (int64_t place = places.begin; place < places.end; ++place) {
     const Span span = Existing(*step, place);
@@ -50,13 +49,11 @@ void Count(HaloStep* step) {
     const int64_t lane = step->LaneOf(place), origin = step->Origin(place), offset = step->Offset(place);
     if (lane >= static_cast<int64_t>(hops.size())) {
       hops.resize(lane + 1);
-      used.resize(lane + 1);
       step->lanes.resize(lane + 1);
     }
     HaloStep::Lane& into = step->lanes[lane];
-    into.lo = used[lane] ? std::min(into.lo, offset) : offset;
-    into.hi = used[lane] ? std::max(into.hi, offset) : offset;
-    used[lane] = true;
+    into.lo = hops[lane].empty() ? offset : std::min(into.lo, offset);
+    into.hi = hops[lane].empty() ? offset : std::max(into.hi, offset);
     for (int64_t source = span.begin / s; source * s < span.end; ++source) {
       const auto [it, inserted] =
           hops[lane].try_emplace(source - origin, HaloStep::Hop{source - origin, s, 0, true});
@@ -144,9 +141,10 @@ struct Price {
   int64_t row_bytes;
 
   // One permute of all the rows, plus the delay that the number of permutes adds.
-  double Of(int64_t rows, int64_t permutes) const {
-    return model.CollectiveTime(CollectiveKind::kPermute, SaturatingMultiply(rows, row_bytes), mesh, axes) +
-           model.PermuteDelay(permutes);
+  double Of(const Totals& totals) const {
+    const int64_t bytes = SaturatingMultiply(totals.rows, row_bytes);
+    return model.CollectiveTime(CollectiveKind::kPermute, bytes, mesh, axes) +
+           model.PermuteDelay(totals.permutes);
   }
 };
 
@@ -175,26 +173,18 @@ std::optional<HaloStep> PlanStep(const Price& price, HaloStep step) {
   double best_cost = std::numeric_limits<double>::infinity();
   const auto consider = [&](HaloStep candidate) {
     const Totals totals = Sum(candidate);
-    const double cost = price.Of(totals.rows, totals.permutes);
+    const double cost = price.Of(totals);
     if (totals.permutes > kMaxPermutes || cost >= best_cost) return;
     best = std::move(candidate);
     best_cost = cost;
   };
   HaloStep by_distance = step;
-  if (count) {
-    Count(&by_distance);
-    consider(std::move(by_distance));
-  } else if (BoundByDistance(&by_distance)) {
-    consider(std::move(by_distance));
-  }
+  if (count) Count(&by_distance);
+  if (count || BoundByDistance(&by_distance)) consider(std::move(by_distance));
   step.by_rank = true;
   if (CeilOfRatio(step.windows.divisor * step.tile, step.windows.scale * step.share) * touched <=
       kMaxPermutes) {
-    if (count) {
-      Count(&step);
-    } else {
-      BoundByRank(&step);
-    }
+    count ? Count(&step) : BoundByRank(&step);
     consider(std::move(step));
   }
   return best;
@@ -248,8 +238,7 @@ std::optional<std::vector<HaloStep>> PlanSteps(const Price& price, HaloStep step
   std::vector<HaloStep> alone;
   alone.push_back(*std::move(one));
   if (!best) return alone;
-  const Totals many = Sum(*best), single = Sum(alone);
-  return price.Of(many.rows, many.permutes) < price.Of(single.rows, single.permutes) ? best : alone;
+  return price.Of(Sum(*best)) < price.Of(Sum(alone)) ? best : alone;
 }
 
 }  // namespace
@@ -281,7 +270,7 @@ HaloPlan PlanHalo(const Mesh& mesh, const CostModel& model, const HaloProblem& p
     plan.sent_rows = problem.tile * (group - 1) + totals.rows;
     plan.permutes = totals.permutes;
     plan.steps = *std::move(steps);
-    const double cost = price.Of(plan.sent_rows, plan.permutes);
+    const double cost = price.Of({plan.sent_rows, plan.permutes});
     if (cost < best_cost) {
       best = std::move(plan);
       best_cost = cost;

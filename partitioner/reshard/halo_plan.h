@@ -22,6 +22,7 @@
 // 3 from tile 0.
 // Example: x[0:4096] of f32[8192] over 2,048 tiles: s = 4, start_i = 2 i. The windows of places 2 j and 2 j +
 // 1 begin in tile j: two permutes of two rows by rank; by distance it would be 1,024 permutes.
+// BUILD: srcs += "halo_pairs.cc"
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,7 @@
 #include "hlo/base/math.h"
 #include "hlo/cost/cost_model.h"
 #include "hlo/devices/mesh.h"
+#include "hlo/proto/hlo.pb.h"
 
 namespace toroid {
 
@@ -103,5 +105,8 @@ HaloPlan PlanHalo(const Mesh& mesh, const CostModel& cost, const HaloProblem& pr
 
 // The windows that are the tiles of n rows cut into `tiles` tiles: fetching them realigns another cut.
 TileWindows RealignWindows(int64_t n, int64_t tiles);
+
+// Adds the lines of `hop`, a hop of lane number `lane`, to a pattern whose places are those of the step.
+void AddHopLines(const HaloStep& step, int64_t lane, const HaloStep::Hop& hop, xla::PermutePattern* pattern);
 
 }  // namespace toroid

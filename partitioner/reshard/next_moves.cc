@@ -6,23 +6,77 @@
 
 #include "hlo/base/math.h"
 #include "partitioner/reshard/halo_plan.h"
-#include "partitioner/reshard/permuted_tiles.h"
 
 namespace toroid {
+namespace {
+
+// `state` with its tiles reordered. Each dimension begins with the target's axes there, as many as its tile
+// count allows. Behind them stand first the axes that other dimensions of the target lack, in the target's
+// order, so that one all-to-all takes them there, then the others. Returns `state` if the remaining axes
+// cannot make up the tile counts.
+Sharding PermutedTowards(const Mesh& mesh, const Sharding& state, const Sharding& to) {
+  Sharding permuted = state;
+  std::vector<int64_t> left;
+  AxisSet free = state.DimAxes();
+  for (size_t d = 0; d < state.dims.size(); ++d) {
+    permuted.dims[d] = AxisList();
+    left.push_back(mesh.Product(state.dims[d]));
+    for (const int axis : to.dims[d]) {
+      if ((free >> axis & 1) == 0 || left[d] % mesh.size(axis) != 0) break;
+      left[d] /= mesh.size(axis);
+      free &= ~(AxisSet{1} << axis);
+      permuted.dims[d].push_back(axis);
+    }
+  }
+  AxisList pool;
+  for (size_t d = 0; d < state.dims.size(); ++d) pool.Append(to.dims[d].Only(free));
+  pool.Append(mesh.InOrder(free & ~pool.Set()));
+  for (size_t d = 0; d < state.dims.size(); ++d) {
+    for (const int axis : pool) {
+      if ((free >> axis & 1) == 0 || left[d] % mesh.size(axis) != 0) continue;
+      left[d] /= mesh.size(axis);
+      free &= ~(AxisSet{1} << axis);
+      permuted.dims[d].push_back(axis);
+    }
+    if (left[d] != 1) return state;
+  }
+  return permuted;
+}
+
+// `state` with its tiles reordered so that each dimension lists the target's axes, then axes to be gathered
+// afterwards. Nullopt if a tile count is no multiple of the target's, or the remaining axes cannot make up
+// the quotient.
+std::optional<Sharding> PermutedTo(const Mesh& mesh, const Sharding& state, const Sharding& to) {
+  Sharding permuted = to;
+  AxisSet free = state.DimAxes() & ~to.DimAxes();
+  for (size_t d = 0; d < state.dims.size(); ++d) {
+    const int64_t have = mesh.Product(state.dims[d]), wanted = mesh.Product(to.dims[d]);
+    if (have % wanted != 0) return std::nullopt;
+    int64_t left = have / wanted;
+    for (const int axis : mesh.InOrder(free)) {
+      if (left % mesh.size(axis) != 0) continue;
+      left /= mesh.size(axis);
+      free &= ~(AxisSet{1} << axis);
+      permuted.dims[d].push_back(axis);
+    }
+    if (left != 1) return std::nullopt;
+  }
+  return permuted;
+}
+
+}  // namespace
 
 // The moves from one state.
 class NextMoves::OfState {
  public:
   OfState(const NextMoves& all, const Sharding& state, Visit visit)
-      : mesh_(all.mesh_),
-        cost_(all.cost_),
-        dims_(all.dims_),
-        to_(all.to_),
-        runs_(all.runs_),
-        to_runs_(all.to_runs_),
+      : all_(all),
+        mesh_(all.task_.mesh),
+        dims_(all.task_.dims),
+        to_(all.task_.to),
         state_(state),
-        rank_(static_cast<int>(all.dims_.size())),
-        v_(BytesOfShard(all.mesh_, all.dims_, all.width_, state)),
+        rank_(static_cast<int>(dims_.size())),
+        v_(all.task_.LocalBytes(state)),
         visit_(visit) {}
 
   void Visit() {
@@ -51,7 +105,7 @@ class NextMoves::OfState {
   // All-gathers over the 1, 2, ... minor-most runs of dimension d.
   void AllGathers(int d) {
     const AxisList& axes = state_.dims[d];
-    for (int n = runs_.MinorRun(axes);;) {
+    for (int n = all_.runs_.MinorRun(axes);;) {
       Move move{MoveKind::kAllGather, axes.Suffix(axes.size() - n), d, -1, state_};
       move.result.dims[d] = axes.Prefix(axes.size() - n);
       if (TilesNest(dims_[d], mesh_.Product(move.result.dims[d]), mesh_.Product(move.axes))) {
@@ -60,7 +114,7 @@ class NextMoves::OfState {
         Realign(d, move.result.dims[d]);
       }
       if (n == axes.size()) return;
-      n += runs_.MinorRun(axes.Prefix(axes.size() - n));
+      n += all_.runs_.MinorRun(axes.Prefix(axes.size() - n));
     }
   }
 
@@ -68,7 +122,7 @@ class NextMoves::OfState {
   // gives e, the target's number of tiles; or all axes that e lacks, if d ends with them in the target's order.
   void AllToAlls(int d) {
     const AxisList& axes = state_.dims[d];
-    const int n = runs_.MinorRun(axes);
+    const int n = all_.runs_.MinorRun(axes);
     for (int e = 0; e < rank_; ++e) {
       if (e == d) continue;
       AllToAll(d, e, n);
@@ -111,7 +165,7 @@ class NextMoves::OfState {
   // Slices of dimension d over unused axes, the way the target does.
   void Slices(int d) {
     const AxisSet used = state_.DimAxes() | state_.partial | state_.manual;
-    for (const AxisList& run : to_runs_[d]) {
+    for (const AxisList& run : all_.to_runs_[d]) {
       if ((run.Set() & used) != 0) continue;
       Move move{MoveKind::kSlice, run, -1, d, state_};
       move.result.dims[d].Append(run);
@@ -134,7 +188,7 @@ class NextMoves::OfState {
   void Realign(int d, const AxisList& axes) {
     const int64_t n = dims_[d], rows = Rows(d);
     if (rows == 0) return;
-    const HaloPlan halo = PlanHalo(mesh_, cost_,
+    const HaloPlan halo = PlanHalo(mesh_, all_.task_.cost,
                                    {.n = n,
                                     .tile = rows,
                                     .from = state_.dims[d],
@@ -148,7 +202,7 @@ class NextMoves::OfState {
 
   // The axes over which the value is partial, and the target's is not, in runs.
   std::vector<AxisList> PendingRuns() const {
-    return runs_.Split(mesh_.InOrder(state_.partial & ~to_.partial));
+    return all_.runs_.Split(mesh_.InOrder(state_.partial & ~to_.partial));
   }
   static void Reduce(AxisSet axes, Move* move) {
     move->result.partial &= ~axes;
@@ -201,22 +255,18 @@ class NextMoves::OfState {
     visit_(v_, Move{MoveKind::kPermute, AxisList(), -1, -1, std::move(permuted)});
   }
 
+  const NextMoves& all_;
   const Mesh& mesh_;
-  const CostModel& cost_;
   const absl::Span<const int64_t> dims_;
   const Sharding& to_;
-  const AxisRuns& runs_;
-  const std::vector<std::vector<AxisList>>& to_runs_;
   const Sharding& state_;
   const int rank_;
   const int64_t v_;  // The bytes of the local array.
   const NextMoves::Visit visit_;
 };
 
-NextMoves::NextMoves(const Mesh& mesh, const CostModel& cost, absl::Span<const int64_t> dims, int64_t width,
-                     const Sharding& from, const Sharding& to)
-    : mesh_(mesh), cost_(cost), dims_(dims), width_(width), to_(to), runs_(mesh, from, to) {
-  for (const AxisList& axes : to.dims) to_runs_.push_back(runs_.Split(axes));
+NextMoves::NextMoves(const Resharding& task) : task_(task), runs_(task.mesh, task.from, task.to) {
+  for (const AxisList& axes : task.to.dims) to_runs_.push_back(runs_.Split(axes));
 }
 
 void NextMoves::ForEach(const Sharding& state, Visit visit) const { OfState(*this, state, visit).Visit(); }

@@ -23,16 +23,69 @@
 // halo exchange realigns the tiles.
 //
 // Example: f32[8,16] from [{x}, {}] to [{}, {x}], x = 4: one all-to-all of 128 local bytes, 96 sent.
+// BUILD: srcs += "next_moves.h", "next_moves.cc"
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
-#include "partitioner/reshard/moves.h"
+#include "hlo/cost/cost_model.h"
+#include "hlo/devices/mesh.h"
 
 namespace toroid {
+
+enum class MoveKind : uint8_t {
+  kAllGather,
+  kSlice,
+  kAllToAll,
+  kReduceScatter,
+  kAllReduce,
+  kPermute,
+  kRealign
+};
+
+struct Move {
+  MoveKind kind;
+  AxisList axes;  // The group, in tile order; empty for permute and realign.
+  int from_dim =
+      -1;           // all-gather, all-to-all: the dimension that loses the axes; realign: the one dimension.
+  int to_dim = -1;  // slice, all-to-all, reduce-scatter: the dimension that gains them.
+  Sharding result;  // The sharding after the move.
+};
+
+struct ReshardPlan {
+  std::vector<Move> moves;
+  double time = 0;         // By the cost model.
+  int64_t sent_bytes = 0;  // By one device.
+  int64_t peak_bytes = 0;  // Of the largest local array.
+  // True if no plan within the memory bound was found: an intermediate may be larger than both ends.
+  bool exceeds_bound = false;
+};
+
+// The bytes that one device sends for a move of v local bytes over groups of g (hlo/analysis/collective.h).
+int64_t SentBytes(MoveKind kind, int64_t v, int64_t g);
+
+// True if each tile of n elements cut into t tiles is the union of g tiles of n elements cut into t * g
+// tiles.
+bool TilesNest(int64_t n, int64_t t, int64_t g);
+
+// An array of global dimensions `dims` and elements of `width` bytes, on its way from one sharding to another.
+struct Resharding {
+  const Mesh& mesh;
+  const CostModel& cost;
+  absl::Span<const int64_t> dims;
+  int64_t width;
+  const Sharding& from;
+  const Sharding& to;
+
+  // The bytes of the largest local array.
+  int64_t LocalBytes(const Sharding& sharding) const;
+  // The time of a move of v local bytes, by the cost model.
+  double TimeOf(const Move& move, int64_t v) const;
+};
 
 class ReshardPlanner {
  public:

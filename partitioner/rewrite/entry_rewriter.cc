@@ -1,9 +1,13 @@
-#include "partitioner/rewrite/entry_rewriter.h"
-
+// Writes the parameters and results of the entry computation, in the layouts and device orders of its caller.
+//
+// Between them all arrays are row-major and tiles lie in mesh order. Parameters and results have the layouts
+// that the module states for them. Arrays whose sharding lists the devices in another order than the mesh are
+// permuted here.
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "partitioner/rewrite/rewriters.h"
 #include "partitioner/spmd/permute_tiles.h"
 
 namespace toroid {
@@ -38,47 +42,47 @@ Shape PlannedLocalShape(const RewriteState& state, const SpmdBuilder& b, const S
   return shape.IsArray() ? WithLayoutOf(b.ShardShape(shape, state.plan[leaves[0]]), shape) : shape;
 }
 
-void EntryRewriter::RewriteParameters(SpmdBuilder& b, const Computation& entry) {
-  const xla::ProgramShapeProto& program = state_.module.proto().host_program_shape();
+void RewriteParameters(RewriteState& state, SpmdBuilder& b, const Computation& entry) {
+  const xla::ProgramShapeProto& program = state.module.proto().host_program_shape();
   for (const Instruction* parameter : entry.parameters()) {
-    const auto leaves = state_.graph.Leaves(*parameter);
+    const auto leaves = state.graph.Leaves(*parameter);
     const int number = static_cast<int>(parameter->parameter_number());
     const Shape shape = InEntryLayout(
         parameter->shape(), number < program.parameters_size() ? &program.parameters(number) : nullptr);
     Instruction* local =
-        b.computation()->AddParameter(PlannedLocalShape(state_, b, shape, leaves), parameter->name());
+        b.computation()->AddParameter(PlannedLocalShape(state, b, shape, leaves), parameter->name());
     local->set_metadata(parameter->metadata());
     local->set_frontend_attributes(parameter->frontend_attributes());
     const std::vector<Instruction*> locals = b.Flatten(local);
     for (size_t i = 0; i < leaves.size(); ++i) {
       const int t = leaves[i];
-      const Sharding sharding = state_.values.Planned(t);
+      const Sharding sharding = state.values.Planned(t);
       Instruction* leaf = locals[i];
-      if (state_.graph.shape(t).IsArray()) leaf = b.ToRowMajor(leaf);
-      if (const DeviceOrder* order = ForeignOrder(state_.annotations, t)) {
+      if (state.graph.shape(t).IsArray()) leaf = b.ToRowMajor(leaf);
+      if (const DeviceOrder* order = ForeignOrder(state.annotations, t)) {
         b.SetProvenance(parameter, "device order");
         leaf = FromDeviceOrder(b, leaf, *order, sharding);
       }
-      state_.values.AddMade(b, t, sharding, leaf);
+      state.values.AddMade(b, t, sharding, leaf);
     }
   }
 }
 
-void EntryRewriter::RewriteResults(SpmdBuilder& b, const Computation& entry) {
+void RewriteResults(RewriteState& state, SpmdBuilder& b, const Computation& entry) {
   const Instruction& root = *entry.root();
-  const auto leaves = state_.graph.Leaves(root);
-  const xla::ProgramShapeProto& program = state_.module.proto().host_program_shape();
+  const auto leaves = state.graph.Leaves(root);
+  const xla::ProgramShapeProto& program = state.module.proto().host_program_shape();
   const Shape result = InEntryLayout(root.shape(), program.has_result() ? &program.result() : nullptr);
   std::vector<const Shape*> shapes;
   AppendLeaves(result, &shapes);
   std::vector<Instruction*> locals;
   for (size_t i = 0; i < leaves.size(); ++i) {
-    const int output = state_.graph.outputs()[i];
-    Sharding wanted = state_.plan[output];
-    wanted.manual = state_.annotations.manual[leaves[i]];
-    const std::string name = state_.names.OutputName(static_cast<int>(i));
-    Instruction* local = state_.values.Get(b, leaves[i], wanted, root, name);
-    if (const DeviceOrder* order = ForeignOrder(state_.annotations, output)) {
+    const int output = state.graph.outputs()[i];
+    Sharding wanted = state.plan[output];
+    wanted.manual = state.annotations.manual[leaves[i]];
+    const std::string name = state.names.OutputName(static_cast<int>(i));
+    Instruction* local = state.values.Get(b, leaves[i], wanted, root, name);
+    if (const DeviceOrder* order = ForeignOrder(state.annotations, output)) {
       b.SetProvenance(&root, "device order", name);
       local = ToDeviceOrder(b, local, *order, wanted);
     }

@@ -2,39 +2,31 @@
 
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/status.h"
-#include "partitioner/rewrite/control_flow_rewriter.h"
-#include "partitioner/rewrite/cut_findings.h"
-#include "partitioner/rewrite/entry_rewriter.h"
-#include "partitioner/rewrite/manual_boundary.h"
-#include "partitioner/rewrite/op_rewriter.h"
-#include "partitioner/rewrite/replication_findings.h"
-#include "partitioner/rewrite/rewrite_state.h"
-#include "partitioner/rewrite/side_effect_rewriter.h"
+#include "partitioner/propagation/manual_regions.h"
+#include "partitioner/rewrite/rewriters.h"
 #include "partitioner/spmd/merge_permutes.h"
 
 namespace toroid {
 namespace {
 
-// Gives every instruction to the rewriter of its kind.
+// Gives every instruction to the rewriter of its kind. Rewrites loops, conditionals and boundaries of manual
+// regions itself. Each body, condition or branch has one caller and is rewritten with it.
+//
+// A value that enters or leaves a body, condition or branch does so in the sharding that the plan has for its
+// tensor: it is resharded to it on one side of the call and has it on the other. The state of a loop has one
+// sharding per leaf, in which every trip begins and ends.
 class ProgramRewriter {
  public:
-  explicit ProgramRewriter(RewriteState* state)
-      : state_(*state),
-        ops_(state),
-        side_effects_(state, &ops_),
-        control_flow_(state, [this](SpmdBuilder& b, const Computation& computation) {
-          return RewriteInstructions(b, computation);
-        }) {}
+  explicit ProgramRewriter(RewriteState* state) : state_(*state) {}
 
   absl::Status Run() {
     const Computation& entry = *state_.module.entry();
     Computation* local = state_.out->AddComputation(entry.name());
     SpmdBuilder b(&state_.spmd, local);
-    EntryRewriter ends(&state_);
-    ends.RewriteParameters(b, entry);
+    RewriteParameters(state_, b, entry);
     for (const Instruction* parameter : entry.parameters()) MakeEarlyVersions(b, *parameter);
     RETURN_IF_ERROR(RewriteInstructions(b, entry));
-    ends.RewriteResults(b, entry);
+    RewriteResults(state_, b, entry);
     state_.out->set_entry(local);
     return state_.spmd.status();
   }
@@ -67,32 +59,127 @@ class ProgramRewriter {
       case Opcode::kGetTupleElement:
         return absl::OkStatus();  // Their leaves are added with other instructions or by the caller.
       case Opcode::kWhile:
-        return control_flow_.RewriteWhile(b, instruction);
+        return RewriteWhile(b, instruction);
       case Opcode::kConditional:
-        return control_flow_.RewriteConditional(b, instruction);
+        return RewriteConditional(b, instruction);
       default:
         break;
     }
     const Annotations& annotations = state_.annotations;
     const auto boundary = annotations.boundaries.find(&instruction);
     if (boundary != annotations.boundaries.end()) {
-      RewriteManualBoundary(state_, b, instruction, boundary->second);
+      RewriteManualBoundary(b, instruction, boundary->second);
       return absl::OkStatus();
     }
     if (IsCallTo(instruction, "xla.sdy.ShardingGroup")) return absl::OkStatus();
     const auto device = annotations.device.find(&instruction);
     if (device != annotations.device.end() && state_.mesh.num_devices() > 1) {
-      return side_effects_.RewriteOnDevice(b, instruction, device->second);
+      return RewriteOnDevice(state_, b, instruction, device->second);
     }
     const auto fed = annotations.fed.find(&instruction);
-    if (fed != annotations.fed.end()) return side_effects_.RewriteOutfeed(b, instruction, fed->second);
-    return ops_.Rewrite(b, instruction);
+    if (fed != annotations.fed.end()) return RewriteOutfeed(state_, b, instruction, fed->second);
+    return RewriteOp(state_, b, instruction);
+  }
+
+  // Rewrites an op by which values enter or leave a manual region. The local buffer of a value is the same on
+  // both sides: the value is resharded on the side it comes from, then handed on. Inside, it has the plan's
+  // sharding without the axes whose tiles would differ from those outside (manual_regions.h).
+  void RewriteManualBoundary(SpmdBuilder& b, const Instruction& instruction, const ManualBoundary& boundary) {
+    for (const CrossingValue& crossing : CrossingValues(state_.graph, instruction, boundary)) {
+      const auto [local, global] =
+          crossing.SidesOf(state_.graph, state_.mesh, state_.values.Planned(crossing.local),
+                           state_.values.Replicated(crossing.global).manual);
+      if (boundary.enters) {
+        state_.values.Add(crossing.local, local, state_.values.Get(b, crossing.global, global, instruction));
+      } else {
+        state_.values.Add(crossing.global, global, state_.values.Get(b, crossing.local, local, instruction));
+      }
+    }
+  }
+
+  std::vector<Sharding> Planned(absl::Span<const int> tensors) const {
+    std::vector<Sharding> shardings;
+    for (const int t : tensors) shardings.push_back(state_.values.Planned(t));
+    return shardings;
+  }
+
+  // The local value of `value`, for `consumer`, with its leaves resharded to `shardings`.
+  Instruction* Collect(SpmdBuilder& b, const Instruction& value, absl::Span<const Sharding> shardings,
+                       const Instruction& consumer) {
+    const auto tensors = state_.graph.Leaves(value);
+    std::vector<Instruction*> leaves;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      leaves.push_back(state_.values.Get(b, tensors[i], shardings[i], consumer));
+    }
+    b.SetProvenance(&consumer);
+    return b.Unflatten(value.shape(), leaves);
+  }
+
+  // Rewrites a body, condition or branch so that its result has the shardings `results`, one per leaf.
+  absl::StatusOr<Computation*> RewriteCallee(const Computation& callee, absl::Span<const Sharding> results) {
+    Computation* local = state_.out->AddComputation(callee.name());
+    SpmdBuilder b(&state_.spmd, local);
+    // The only parameter: the state of a loop or the operand of a branch.
+    const Instruction& parameter = *callee.parameter(0);
+    const auto leaves = state_.graph.Leaves(parameter);
+    Instruction* value = local->AddParameter(
+        PlannedLocalShape(state_, b, parameter.shape().WithRowMajorLayout(), leaves), parameter.name());
+    const std::vector<Instruction*> locals = b.Flatten(value);
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      state_.values.Forget(leaves[i]);  // Body and condition of a loop share the tensors of its state.
+      state_.values.Add(leaves[i], state_.values.Planned(leaves[i]), locals[i]);
+    }
+    RETURN_IF_ERROR(RewriteInstructions(b, callee));
+    local->set_root(Collect(b, *callee.root(), results, *callee.root()));
+    return local;
+  }
+
+  absl::Status RewriteWhile(SpmdBuilder& b, const Instruction& loop) {
+    const Computation& body = *loop.called(0);
+    const Computation& condition = *loop.called(1);
+    const auto state = state_.graph.Leaves(loop);
+    const std::vector<Sharding> shardings = Planned(state);
+    Instruction* init = Collect(b, *loop.operand(0), shardings, loop);
+    // The body returns the state in the shardings in which it takes it.
+    ASSIGN_OR_RETURN(Computation * local_body, RewriteCallee(body, shardings));
+    ASSIGN_OR_RETURN(
+        Computation * local_condition,
+        RewriteCallee(condition, {state_.values.Replicated(state_.graph.Leaves(*condition.root())[0])}));
+    b.SetProvenance(&loop);
+    Instruction* local = b.Clone(loop, init->shape(), {init});
+    Computation* called[] = {local_body, local_condition};
+    local->set_called(called);
+    const std::vector<Instruction*> results = b.Flatten(local);
+    for (size_t i = 0; i < state.size(); ++i) {
+      state_.values.Forget(state[i]);  // Drops the versions that the body computed.
+      state_.values.Add(state[i], shardings[i], results[i]);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status RewriteConditional(SpmdBuilder& b, const Instruction& conditional) {
+    const auto results = state_.graph.Leaves(conditional);
+    const std::vector<Sharding> shardings = Planned(results);
+    const int index = state_.graph.Leaves(*conditional.operand(0))[0];
+    std::vector<Instruction*> operands = {
+        state_.values.Get(b, index, state_.values.Replicated(index), conditional)};
+    std::vector<Computation*> branches;
+    for (size_t i = 0; i < conditional.called().size(); ++i) {
+      const Computation& branch = *conditional.called(i);
+      operands.push_back(Collect(b, *conditional.operand(i + 1),
+                                 Planned(state_.graph.Leaves(*branch.parameter(0))), conditional));
+      ASSIGN_OR_RETURN(Computation * local, RewriteCallee(branch, shardings));
+      branches.push_back(local);
+    }
+    b.SetProvenance(&conditional);
+    Instruction* local = b.Clone(conditional, branches.back()->root()->shape(), operands);
+    local->set_called(branches);
+    const std::vector<Instruction*> locals = b.Flatten(local);
+    for (size_t i = 0; i < results.size(); ++i) state_.values.Add(results[i], shardings[i], locals[i]);
+    return absl::OkStatus();
   }
 
   RewriteState& state_;
-  OpRewriter ops_;
-  SideEffectRewriter side_effects_;
-  ControlFlowRewriter control_flow_;
 };
 
 }  // namespace

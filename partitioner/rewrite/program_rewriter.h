@@ -1,9 +1,9 @@
 // Writes the program of one partition, from a prepared program and a plan.
 //
-// Instructions are rewritten in order. The operands of each are resharded as the plan's decision for it needs them
-// (sharded_values.h), and its local program is written (op_rewriter.h). The results keep the
-// shardings they were computed in until a consumer needs others. Bodies, conditions and branches are
-// rewritten with their callers (control_flow_rewriter.h).
+// Instructions are rewritten in order. The operands of each are resharded as the plan's decision for it needs
+// them (sharded_values.h), and its local program is written. The results keep the shardings they were
+// computed in until a consumer needs others. Bodies, conditions and branches are rewritten with their
+// callers.
 #pragma once
 
 #include <memory>

@@ -15,9 +15,8 @@ RewriteState::RewriteState(const PreparedProgram& program, const Plan& plan, Loc
       plan(plan.shardings),
       names(module, graph, annotations, program.relabeled),
       out(out),
-      copies(out),
       replications(module),
-      values(program, plan.shardings, names, std::move(hook), copy_computation(), &replications) {
+      values(program, plan.shardings, names, std::move(hook), &replications) {
   spmd.module = out;
   spmd.mesh = &mesh;
   spmd.cost = &program.planner->cost();

@@ -1,14 +1,11 @@
 // The state that the rewriters of one program share: their inputs and their output.
 #pragma once
 
-#include <functional>
-
 #include "partitioner/plan/plan.h"
 #include "partitioner/prepare/prepared_program.h"
 #include "partitioner/provenance/program_names.h"
 #include "partitioner/provenance/replication_log.h"
 #include "partitioner/rewrite/sharded_values.h"
-#include "partitioner/spmd/computation_copies.h"
 #include "partitioner/spmd/local_value_hook.h"
 #include "partitioner/spmd/spmd_builder.h"
 
@@ -31,14 +28,9 @@ struct RewriteState {
   // The program of one partition.
   Module* out;
   SpmdModule spmd;
-  ComputationCopies copies;
 
   ReplicationLog replications;
   ShardedValues values;
-
-  std::function<Computation*(const Computation*)> copy_computation() {
-    return [this](const Computation* computation) { return copies.CopyOf(computation); };
-  }
 };
 
 }  // namespace toroid

@@ -9,19 +9,18 @@
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/assign/assignment.h"
 #include "partitioner/ops/op_families.h"
+#include "partitioner/ops/op_functions.h"
 #include "partitioner/reshard/emit_plan.h"
 
 namespace toroid {
 
 ShardedValues::ShardedValues(const PreparedProgram& program, const ShardingPlan& plan,
-                             const ProgramNames& names, LocalValueHook hook, CopyComputation copy_computation,
-                             ReplicationLog* log)
+                             const ProgramNames& names, LocalValueHook hook, ReplicationLog* log)
     : program_(program),
       graph_(*program.graph),
       plan_(plan),
       names_(names),
       hook_(std::move(hook)),
-      copy_computation_(std::move(copy_computation)),
       log_(log),
       values_(program.graph->num_tensors()) {}
 
@@ -91,13 +90,9 @@ Instruction* ShardedValues::Rematerialize(SpmdBuilder& b, int tensor, const Shar
       return b.Clone(producer, local, {fetched.local});
     }
     case Opcode::kIota: {
-      OpContext context;
-      context.op = &producer;
-      context.rule = graph_.OpOf(producer)->rule;
+      OpContext context{&producer, graph_.OpOf(producer)->rule, {}, &b};
       context.results.push_back(wanted);
-      context.b = &b;
-      const absl::StatusOr<std::vector<Instruction*>> result = LocalProgram(context);
-      return result.ok() ? (*result)[0] : nullptr;
+      return PartitionIota(context)[0];
     }
     default:
       return ComputeAnew(b, *graph_.OpOf(producer), wanted, gathered);
@@ -118,12 +113,7 @@ Instruction* ShardedValues::ComputeAnew(SpmdBuilder& b, const FlowOp& op, const 
   if (wanted.partial != 0 || !IsExpressible(b.mesh(), rule, factor_axes) ||
       ShardingUnder(b.mesh(), rule, rule.results[0], factor_axes).dims != wanted.dims)
     return nullptr;
-  OpContext context;
-  context.op = op.instruction;
-  context.rule = &rule;
-  context.factor_axes = factor_axes;
-  context.b = &b;
-  context.copy_computation = copy_computation_;
+  OpContext context{op.instruction, &rule, factor_axes, &b};
   for (size_t i = 0; i < op.operands.size(); ++i) {
     Sharding needed = ShardingUnder(b.mesh(), rule, rule.operands[i], factor_axes);
     needed.manual = program_.annotations.manual[op.operands[i]];
@@ -134,8 +124,7 @@ Instruction* ShardedValues::ComputeAnew(SpmdBuilder& b, const FlowOp& op, const 
   }
   context.results.push_back(wanted);
   b.SetProvenance(op.instruction);
-  const absl::StatusOr<std::vector<Instruction*>> result = LocalProgram(context);
-  return result.ok() ? (*result)[0] : nullptr;
+  return LocalProgram(context)[0];
 }
 
 ShardedValues::Fetched ShardedValues::Fetch(SpmdBuilder& b, int tensor, const Sharding& wanted,

@@ -9,7 +9,6 @@
 // second takes the version that the first one made.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,13 +36,10 @@ class ShardedValues {
     AxisSet gathered = 0;
   };
 
-  // Returns the copy, in the output module, of a computation of the global program.
-  using CopyComputation = std::function<Computation*(const Computation*)>;
-
-  // The arguments must outlive this object, except the two functions; `hook` may be empty. `log` gets the
-  // reshardings that exceed the memory bound.
+  // The arguments must outlive this object, except `hook`, which may be empty. `log` gets the reshardings
+  // that exceed the memory bound.
   ShardedValues(const PreparedProgram& program, const ShardingPlan& plan, const ProgramNames& names,
-                LocalValueHook hook, CopyComputation copy_computation, ReplicationLog* log);
+                LocalValueHook hook, ReplicationLog* log);
 
   // The sharding that replicates the tensor, and the plan's sharding of it; both with its manual axes.
   Sharding Replicated(int tensor) const;
@@ -99,7 +95,6 @@ class ShardedValues {
   const ShardingPlan& plan_;
   const ProgramNames& names_;
   const LocalValueHook hook_;
-  const CopyComputation copy_computation_;
   ReplicationLog* log_;
   std::vector<Value> values_;  // By tensor.
 };

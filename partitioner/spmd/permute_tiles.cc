@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -90,16 +89,18 @@ SpmdBuilder::PositionPairs PairsOfTiles(const Mesh& mesh, const AxisList& from, 
 }
 
 // By entry of the tile array (the dims of `sharding`, then the replicas in mesh order): the mesh position
-// that `order` gives it, and the one that the mesh gives it.
-SpmdBuilder::PositionPairs PairsOfOrders(const Mesh& mesh, const DeviceOrder& order,
-                                         const Sharding& sharding) {
+// that `order` gives it, and the one that the mesh gives it; the other way round if `back`. Sorted.
+SpmdBuilder::PositionPairs PairsOfOrders(const Mesh& mesh, const DeviceOrder& order, const Sharding& sharding,
+                                         bool back) {
   AxisList axes;
   for (const AxisList& dim : sharding.dims) axes.Append(dim);
   axes.Append(mesh.InOrder(mesh.AllAxes() & ~axes.Set()));
   SpmdBuilder::PositionPairs pairs;
   for (int64_t p = 0; p < mesh.num_devices(); ++p) {
-    pairs.emplace_back(mesh.order().PositionOf(order.DeviceAt(mesh.Coordinate(p, axes))), p);
+    const int64_t other = mesh.order().PositionOf(order.DeviceAt(mesh.Coordinate(p, axes)));
+    pairs.emplace_back(back ? p : other, back ? other : p);
   }
+  std::sort(pairs.begin(), pairs.end());
   return pairs;
 }
 
@@ -115,17 +116,12 @@ Instruction* PermuteTiles(SpmdBuilder& b, Instruction* x, const Sharding& from, 
 
 Instruction* FromDeviceOrder(SpmdBuilder& b, Instruction* x, const DeviceOrder& order,
                              const Sharding& sharding) {
-  SpmdBuilder::PositionPairs pairs = PairsOfOrders(b.mesh(), order, sharding);
-  std::sort(pairs.begin(), pairs.end());
-  return b.CollectivePermute(x, pairs);
+  return b.CollectivePermute(x, PairsOfOrders(b.mesh(), order, sharding, /*back=*/false));
 }
 
 Instruction* ToDeviceOrder(SpmdBuilder& b, Instruction* x, const DeviceOrder& order,
                            const Sharding& sharding) {
-  SpmdBuilder::PositionPairs pairs = PairsOfOrders(b.mesh(), order, sharding);
-  for (auto& [source, target] : pairs) std::swap(source, target);
-  std::sort(pairs.begin(), pairs.end());
-  return b.CollectivePermute(x, pairs);
+  return b.CollectivePermute(x, PairsOfOrders(b.mesh(), order, sharding, /*back=*/true));
 }
 
 }  // namespace toroid

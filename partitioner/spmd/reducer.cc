@@ -1,5 +1,8 @@
 #include "partitioner/spmd/reducer.h"
 
+#include <iterator>
+
+#include "absl/algorithm/container.h"
 #include "hlo/base/status.h"
 #include "hlo/builder/neutral_element.h"
 #include "hlo/ir/attribute_views.h"
@@ -8,23 +11,21 @@
 namespace toroid {
 namespace {
 
+// By reducer.
+constexpr Opcode kOpcodes[] = {Opcode::kAdd,     Opcode::kMultiply, Opcode::kMaximum,
+                               Opcode::kMinimum, Opcode::kAnd,      Opcode::kOr};
+
+// The reducer that computes the same on the type: on pred, add and maximum are or, multiply and minimum are and.
+Reducer OnType(Reducer reducer, PrimitiveType type) {
+  if (type != xla::PRED) return reducer;
+  const bool is_or = reducer == Reducer::kAdd || reducer == Reducer::kMaximum || reducer == Reducer::kOr;
+  return is_or ? Reducer::kOr : Reducer::kAnd;
+}
+
 std::optional<Reducer> ReducerOf(Opcode opcode, PrimitiveType type) {
-  switch (opcode) {
-    case Opcode::kAdd:
-      return type == xla::PRED ? Reducer::kOr : Reducer::kAdd;
-    case Opcode::kMultiply:
-      return type == xla::PRED ? Reducer::kAnd : Reducer::kMultiply;
-    case Opcode::kMaximum:
-      return type == xla::PRED ? Reducer::kOr : Reducer::kMaximum;
-    case Opcode::kMinimum:
-      return type == xla::PRED ? Reducer::kAnd : Reducer::kMinimum;
-    case Opcode::kAnd:
-      return Reducer::kAnd;
-    case Opcode::kOr:
-      return Reducer::kOr;
-    default:
-      return std::nullopt;
-  }
+  const auto it = absl::c_find(kOpcodes, opcode);
+  if (it == std::end(kOpcodes)) return std::nullopt;
+  return OnType(static_cast<Reducer>(it - std::begin(kOpcodes)), type);
 }
 
 // The value behind copies and annotations.
@@ -79,11 +80,7 @@ bool Chooses(const Instruction* value, const Instruction* a, const Instruction* 
 }
 
 std::optional<Literal> FindNeutralElement(Reducer reducer, PrimitiveType type) {
-  // On pred, add and maximum are or; multiply and minimum are and.
-  Opcode opcode = ReducerOpcode(reducer);
-  if (type == xla::PRED && (opcode == Opcode::kAdd || opcode == Opcode::kMaximum)) opcode = Opcode::kOr;
-  if (type == xla::PRED && (opcode == Opcode::kMultiply || opcode == Opcode::kMinimum)) opcode = Opcode::kAnd;
-  return NeutralElement(opcode, type);
+  return NeutralElement(ReducerOpcode(OnType(reducer, type)), type);
 }
 
 }  // namespace
@@ -116,23 +113,7 @@ bool IsIdempotent(const Computation& computation) {
   return true;
 }
 
-Opcode ReducerOpcode(Reducer reducer) {
-  switch (reducer) {
-    case Reducer::kAdd:
-      return Opcode::kAdd;
-    case Reducer::kMultiply:
-      return Opcode::kMultiply;
-    case Reducer::kMaximum:
-      return Opcode::kMaximum;
-    case Reducer::kMinimum:
-      return Opcode::kMinimum;
-    case Reducer::kAnd:
-      return Opcode::kAnd;
-    case Reducer::kOr:
-      return Opcode::kOr;
-  }
-  return Opcode::kAdd;
-}
+Opcode ReducerOpcode(Reducer reducer) { return kOpcodes[static_cast<int>(reducer)]; }
 
 Literal NeutralElement(Reducer reducer, PrimitiveType type) {
   const std::optional<Literal> element = FindNeutralElement(reducer, type);

@@ -1,9 +1,11 @@
 #include "partitioner/spmd/spmd_builder.h"
 
 #include "absl/strings/str_cat.h"
+#include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/devices/permute_pattern.h"
+#include "hlo/ir/edit.h"
 #include "partitioner/spmd/collective_groups.h"
 #include "partitioner/spmd/reducer.h"
 
@@ -11,7 +13,7 @@ namespace toroid {
 
 Shape SpmdBuilder::ShardShape(const Shape& shape, const Sharding& sharding) const {
   Shape local = shape;  // Copied: a buffer's shape stays one of a buffer.
-  local.set_dims(ShardDims(shape.dims(), sharding));
+  local.set_dims(mesh().ShardDims(shape.dims(), sharding));
   for (int d = 0; d < shape.rank(); ++d) local.set_dynamic(d, shape.IsDynamic(d));
   return local;
 }
@@ -31,6 +33,28 @@ int SpmdBuilder::Cause() {
     cause_ = module()->AddCause(step_.empty() ? name : absl::StrCat(name, ": ", step_));
   }
   return cause_;
+}
+
+Computation* SpmdBuilder::CopyOf(const Computation* computation) {
+  const auto known = shared_->copies.find(computation);
+  if (known != shared_->copies.end()) return known->second;
+  Computation* copy = module()->AddComputation(computation->name());
+  const absl::StatusOr<std::vector<Instruction*>> map = CloneInstructions(
+      *computation, [&](const Instruction& instruction, std::vector<Instruction*>* operands) {
+        if (IsShardingAnnotation(instruction)) return operands->front();
+        Instruction* clone = copy->AddClone(instruction, instruction.shape(), *operands);
+        clone->set_name(instruction.name());
+        CopyCalled(clone);
+        return clone;
+      });
+  copy->set_root((*map)[computation->root()->index()]);
+  TOROID_CHECK(copy->CollectParameters().ok());
+  shared_->copies.emplace(computation, copy);
+  return copy;
+}
+
+void SpmdBuilder::CopyCalled(Instruction* instruction) {
+  ReplaceCalled(instruction, [this](const Computation* callee) { return CopyOf(callee); });
 }
 
 Instruction* SpmdBuilder::Position() {
@@ -78,6 +102,21 @@ Instruction* SpmdBuilder::AffineOffset(const AxisList& axes, int64_t scale, int6
   if (axes.empty() || scale == 0) return IntScalar(shift, type);
   Instruction* scaled = Offset(axes, scale, type);
   return shift == 0 ? scaled : Add(scaled, IntScalar(shift, type));
+}
+
+Instruction* SpmdBuilder::ToS64(Instruction* index) {
+  if (index->shape().element_type() == xla::U64) {
+    Instruction* top = Broadcast(IntScalar(INT64_MAX, xla::U64), index->shape().dims());
+    index = Minimum(index, top);
+  }
+  return Convert(index, xla::S64);
+}
+
+Instruction* SpmdBuilder::ClampedStart(Instruction* index, int64_t size, int64_t window) {
+  Instruction* wide = ToS64(index);
+  const auto dims = index->shape().dims();
+  wide = Maximum(wide, Broadcast(IntScalar(0, xla::S64), dims));
+  return Minimum(wide, Broadcast(IntScalar(size - window, xla::S64), dims));
 }
 
 Instruction* SpmdBuilder::InRange(absl::Span<const int64_t> dims, int dim, Instruction* lo, Instruction* hi) {

@@ -1,5 +1,8 @@
 // Builds the program of one partition: arithmetic on the device's position in the mesh, masks, collectives.
 //
+// Computations that are the same in the local as in the global program (reducers, comparators) are copied
+// once.
+//
 // Values that depend on the position are computed once per computation: the mesh position (the partition id,
 // or a table look-up if devices are in another order) and coordinates along lists of axes.
 #pragma once
@@ -57,6 +60,8 @@ struct SpmdModule {
   int64_t channel = 0;
   // Attributes of collectives without the channel id, so that each distinct list of groups exists once.
   absl::flat_hash_map<CollectiveKey, const xla::HloInstructionProto*> collective_attrs;
+  // Copies in `module`, by computation of the global program.
+  absl::flat_hash_map<const Computation*, Computation*> copies;
   // Permutes in which a device that is no target may get any value.
   absl::flat_hash_set<const Instruction*> halo_permutes;
   // A tile that each device cut out of an array it holds: tile number `Coordinate(axes)` along `dim` of
@@ -90,6 +95,12 @@ class SpmdBuilder : public InstructionBuilder {
   // A constant without metadata, since many instructions use it.
   Instruction* Constant(const Literal& value) { return computation()->AddConstant(value); }
 
+  // The copy, in the output module, of a computation of the global program and of all computations it calls.
+  // Omits Sharding annotations.
+  Computation* CopyOf(const Computation* computation);
+  // Replaces the computations that `instruction` calls by their copies.
+  void CopyCalled(Instruction* instruction);
+
   // The position of this device in the mesh, s32[].
   Instruction* Position();
   // The device's tile number along a list of axes, s32[].
@@ -100,6 +111,12 @@ class SpmdBuilder : public InstructionBuilder {
   Instruction* Offset(const AxisList& axes, int64_t size, PrimitiveType type);
   // Coordinate * scale + shift in `type`.
   Instruction* AffineOffset(const AxisList& axes, int64_t scale, int64_t shift, PrimitiveType type);
+
+  // `index` as s64. u64 values beyond the range of s64 become its largest value, which is beyond the end of
+  // any array.
+  Instruction* ToS64(Instruction* index);
+  // A start index clamped to [0, size - window], as s64.
+  Instruction* ClampedStart(Instruction* index, int64_t size, int64_t window);
 
   // pred[dims], true where lo <= index along `dim` < hi. lo and hi are scalars of one type; one of them may
   // be null: no bound.
@@ -145,10 +162,6 @@ class SpmdBuilder : public InstructionBuilder {
   // Records that `tile` equals the tile that `cut` describes.
   void NoteCut(Instruction* tile, const SpmdModule::Cut& cut) { shared_->cuts[tile] = cut; }
 
-  // The local dimensions of an array.
-  Dims ShardDims(absl::Span<const int64_t> dims, const Sharding& sharding) const {
-    return mesh().ShardDims(dims, sharding);
-  }
   // The local shape of an array; dynamic dimensions, which no axis cuts, stay dynamic.
   Shape ShardShape(const Shape& shape, const Sharding& sharding) const;
 

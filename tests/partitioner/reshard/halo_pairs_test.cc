@@ -1,11 +1,10 @@
-#include "partitioner/reshard/halo_pairs.h"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "hlo/base/math.h"
 #include "hlo/devices/permute_pattern.h"
+#include "partitioner/reshard/halo_plan.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
