@@ -232,7 +232,7 @@ def build_file(package):
     users = [f'//{folder}:__subpackages__' for folder in sorted([top] + USERS[top])]
     out += 'package(default_visibility = [\n' + ''.join(f'    "{user}",\n' for user in users) + '])\n'
     for name, stem in binaries.items():
-        out += '\n' + f'cc_binary(\n    name = "{name}",\n    deps = ["//commands:{stem}"],\n)\n'
+        out += '\n' + f'cc_binary(\n    name = "{name}",\n    deps = ["//commands:{stem}"],\n    visibility = ["//visibility:public"],\n)\n'
     for name in protos:
         out += '\n' + proto_targets(package, name)
     for stem in sorted(stems):
