@@ -19,9 +19,7 @@ absl::Status Run() {
   Value y = b.Einsum("bh,ho->bo", b.Tanh(h), w2);
   ASSIGN_OR_RETURN(const auto module, b.Build(b.Replicate(y)));
   ASSIGN_OR_RETURN(const Partitioned partitioned, PartitionModule(*module, PartitionOptions()));
-  std::fputs(
-      ExplainTable(Explain({ListCollectives(*partitioned.module)}, /*full=*/false), nullptr, 120).c_str(),
-      stdout);
+  std::fputs(ExplainTable(Explain({ListCollectives(*partitioned.module)})).c_str(), stdout);
 
   const std::vector<Literal> arguments = RandomLiterals({dx, d1, d2}, 8, /*seed=*/1);
   ASSIGN_OR_RETURN(const Literal whole, RunSingle(*module, arguments));

@@ -17,7 +17,8 @@
 namespace toroid {
 
 // `times`: those that the explanation was made with, or null. `width`: columns of a line.
-std::string ExplainTable(const Explanation& explanation, const PredictedTimes* times, int width);
+std::string ExplainTable(const Explanation& explanation, const PredictedTimes* times = nullptr,
+                         int width = 120);
 
 // A note in at most `width` columns, without a line's end.
 std::string NoteLine(const ExplainedNote& note, int width);

@@ -53,7 +53,7 @@ struct ExplainedProgram {
 };
 
 // `full`: every collective and array has a row of its own, with the name of its instruction.
-Explanation Explain(const ExplainedProgram& program, bool full);
+Explanation Explain(const ExplainedProgram& program, bool full = false);
 
 // One name for names that differ only by their numbers. A number that differs becomes a range if every value
 // of the range occurs, otherwise *. Example: layers.0/dot.3, layers.1/dot.9 are "layers.0..1/dot.*".
