@@ -114,19 +114,18 @@ void PrintExplanation(const PartitionCommand& command, const Partitioned& partit
   const bool full = command.explain == ExplainMode::kFull || command.explain == ExplainMode::kFullJson;
   const Explanation explanation =
       Explain({collectives, partitioned.full_replications, partitioned.cuts, times}, full);
-  const std::string table = ExplainTable(explanation, times, OutputWidth());
-  if (command.explain == ExplainMode::kJson || command.explain == ExplainMode::kFullJson) {
-    std::printf("%s\n", ExplainJson(explanation, partitioned.num_partitions, times, table).c_str());
-    return;
-  }
-  std::fputs(table.c_str(), stdout);
+  std::string table = ExplainTable(explanation, times, OutputWidth());
   const bool names_axes =
       std::any_of(collectives.begin(), collectives.end(),
                   [](const CollectiveRecord& record) { return absl::StrContains(record.cause, " -> "); });
   if (names_axes && !partitioned.made_up_axes.empty()) {
-    std::printf("axes %s: a letter and a size each; the module names none\n",
-                partitioned.made_up_axes.c_str());
+    absl::StrAppend(&table, "axes ", partitioned.made_up_axes,
+                    ": a letter and a size each; the module names none\n");
   }
+  if (command.explain == ExplainMode::kJson || command.explain == ExplainMode::kFullJson) {
+    table = ExplainJson(explanation, partitioned.num_partitions, times, table) + "\n";
+  }
+  std::fputs(table.c_str(), stdout);
 }
 
 bool AsksForPlan(const PartitionCommand& command) {

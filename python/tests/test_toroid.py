@@ -50,8 +50,19 @@ def test_the_module_of_a_file_is_partitioned_and_explained():
     assert explanation.rows[0]["source"] == "programs/jax_programs.py:81"
     assert explanation.sent_bytes == sum(row["sent_bytes"] for row in explanation.rows) == 7175
     assert "sent per device in all: 7.2 kB" in repr(explanation)
+    assert "axes a8: a letter and a size each" in repr(explanation)
     assert "<table" in explanation._repr_html_()
     assert explanation.to_dict()["schema_version"] == 1
+
+
+def test_arrays_cut_unevenly_are_notes_of_every_explanation():
+    module = toroid.load(
+        "HloModule m\nENTRY e { x = f32[17,4] parameter(0) ROOT y = f32[17,4] tanh(x) }\n"
+    )
+    partitioned = module.partition(shardings={"x": ("rows",)}, mesh={"rows": 8})
+    for explanation in (partitioned.explain(), partitioned.explain(full=True), partitioned.explain(machine="tpu-v3-8")):
+        assert [note["kind"] for note in explanation.notes] == ["uneven", "uneven"]
+        assert "uneven: x f32[17,4], dimension 0 over 8 devices" in repr(explanation)
 
 
 def test_specs_tuples_and_texts_are_shardings():

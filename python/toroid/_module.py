@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import weakref
 import shutil
@@ -151,9 +152,12 @@ def _options(progress: Optional[bool]) -> dict[str, Any]:
 class Partitioned(_Program):
     """The program that each device of a mesh runs."""
 
-    def __init__(self, path: Path, files: Optional[_Files], name: str, statistics: dict[str, Any]):
+    def __init__(
+        self, path: Path, files: Optional[_Files], name: str, statistics: dict[str, Any], explained: dict[str, Any]
+    ):
         super().__init__(path, files, name)
         self.statistics = statistics
+        self._explained = explained  # By the run that made it: the file does not hold the notes.
 
     @property
     def num_partitions(self) -> int:
@@ -166,10 +170,14 @@ class Partitioned(_Program):
           full: a row for every collective, instead of one for those that differ by a layer's number.
           machine: a slice, such as "tpu-v3-128", whose predicted times are added.
         """
-        words: list[Word] = [self._path]
-        if machine is not None:
-            words.append(f"--machine={machine}")
-        data = run_json("hlo-partition", [*words, "--explain=" + ("full_json" if full else "json")])
+        data = dict(self._explained)
+        if full or machine is not None:
+            words: list[Word] = [self._path, "--explain=" + ("full_json" if full else "json")]
+            if machine is not None:
+                words.append(f"--machine={machine}")
+            data = run_json("hlo-partition", words)
+            data["notes"] = self._explained["notes"]
+            data["table"] += "".join(note["text"] + "\n" for note in data["notes"])
         return Explanation(data, data.pop("table"))
 
     def simulate(self, machine: Optional[str] = None, **options: Any) -> Simulation:
@@ -229,13 +237,14 @@ class Module(_Program):
         """
         files = _Files()
         out = files.folder / "partitioned.hlo.pb"
-        words: list[Word] = [self._path, "-o", out, "--stats=-", *self._sharding_words(num_partitions, shardings, mesh)]
+        words: list[Word] = [self._path, "-o", out, "--stats", files.folder / "statistics.json", "--explain=json", *self._sharding_words(num_partitions, shardings, mesh)]
         if machine is not None:
             words.append(f"--machine={machine}")
         if strategies is not None:
             words.append("--strategies=" + (",".join(strategies) or "none"))
-        statistics = run_json("hlo-partition", words, **_options(progress))
-        return Partitioned(out, files, self.name, statistics)
+        explained = run_json("hlo-partition", words, **_options(progress))
+        statistics = json.loads((files.folder / "statistics.json").read_text())
+        return Partitioned(out, files, self.name, statistics, explained)
 
     def check(
         self,
