@@ -38,7 +38,7 @@ std::string ConversionState::Name(absl::string_view base) {
   std::string clean;
   for (const char c : base.substr(0, 200)) clean.push_back(IsNameCharacter(c) ? c : '_');
   if (clean.empty() || (!absl::ascii_isalpha(static_cast<unsigned char>(clean[0])) && clean[0] != '_')) {
-    clean.insert(0, "_");
+    clean = absl::StrCat("_", clean);
   }
   const int number = ++used_names[clean];
   return names.Add(absl::StrCat(clean, ".", number));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "absl/types/span.h"
+#include "hlo/stablehlo/body_converter.h"
 #include "hlo/stablehlo/op_conversion.h"
 
 namespace toroid {

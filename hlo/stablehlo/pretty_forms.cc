@@ -20,6 +20,7 @@ namespace {
 //   results    ": types" of the results
 //   each       ": types" of the operands; the results have the same ones
 //   key=attr   an attribute
+//   key=bare   an integer or truth value; a type behind it is not its own
 //   key:=word  one word, as an attribute
 //   others     stand for themselves
 constexpr absl::string_view kElementwise = "ops dict fn";
@@ -38,18 +39,18 @@ constexpr Row kRows[] = {
      "shift_right_logical subtract xor",
      kElementwise},
     {"partition_id replica_id create_token", "dict results"},
-    {"iota", "dim = iota_dimension=attr dict results"},
-    {"dynamic_iota", "ops , dim = iota_dimension=attr dict fn"},
+    {"iota", "dim = iota_dimension=bare dict results"},
+    {"dynamic_iota", "ops , dim = iota_dimension=bare dict fn"},
     {"broadcast_in_dim dynamic_broadcast_in_dim", "ops , dims = broadcast_dimensions=attr dict fn"},
     {"broadcast", "ops , sizes = broadcast_sizes=attr dict fn"},
     {"transpose", "ops , dims = permutation=attr dict fn"},
     {"reverse", "ops , dims = dimensions=attr dict fn"},
-    {"concatenate", "ops , dim = dimension=attr dict fn"},
+    {"concatenate", "ops , dim = dimension=bare dict fn"},
     {"dynamic_slice", "ops , sizes = slice_sizes=attr dict fn"},
     {"pad",
      "ops , low = edge_padding_low=attr , high = edge_padding_high=attr , interior = interior_padding=attr dict fn"},
-    {"get_dimension_size set_dimension_size", "ops , dim = dimension=attr dict fn"},
-    {"cholesky", "ops , lower = lower=attr dict fn"},
+    {"get_dimension_size set_dimension_size", "ops , dim = dimension=bare dict fn"},
+    {"cholesky", "ops , lower = lower=bare dict fn"},
     {"fft", "ops , type = fft_type:=word , length = fft_length=attr dict fn"},
     {"rng", "ops , distribution = rng_distribution:=word dict fn"},
     {"rng_bit_generator", "ops , algorithm = rng_algorithm:=word dict fn"},
@@ -144,6 +145,18 @@ absl::Status MlirParser::ParsePatternWord(absl::string_view word, MlirOperation*
     const absl::string_view value = Word();
     if (value.empty()) return scanner_.Error(absl::StrCat("expected ", word));
     operation->attributes.Set(word, WordAttribute(value));
+    return absl::OkStatus();
+  }
+  if (absl::ConsumeSuffix(&word, "=bare")) {
+    MlirAttribute value;
+    const bool is_true = scanner_.ConsumeWord("true");
+    value.kind = MlirAttribute::Kind::kBool;
+    value.integer = is_true;
+    if (!is_true && !scanner_.ConsumeWord("false")) {
+      value.kind = MlirAttribute::Kind::kInteger;
+      ASSIGN_OR_RETURN(value.integer, scanner_.Integer());
+    }
+    operation->attributes.Set(word, std::move(value));
     return absl::OkStatus();
   }
   if (absl::ConsumeSuffix(&word, "=attr")) {
@@ -324,7 +337,7 @@ absl::Status MlirParser::ParseConstant(MlirOperation* operation) {
 absl::Status MlirParser::ParseTopK(MlirOperation* operation) {
   RETURN_IF_ERROR(scanner_.Expect("("));
   RETURN_IF_ERROR(ParseOperands(operation));
-  RETURN_IF_ERROR(ParsePattern(", k = k=attr ) dict :", operation));
+  RETURN_IF_ERROR(ParsePattern(", k = k=bare ) dict :", operation));
   ASSIGN_OR_RETURN(const MlirType type, ParseFunctionType());
   return SetFunctionType(operation, type);
 }

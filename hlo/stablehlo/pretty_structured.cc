@@ -25,7 +25,7 @@ absl::Status MlirParser::ParseTupleOp(MlirOperation* operation) {
 
 // %0[1]
 absl::Status MlirParser::ParseGetTupleElement(MlirOperation* operation) {
-  RETURN_IF_ERROR(ParsePattern("ops [ index=attr ] dict fn", operation));
+  RETURN_IF_ERROR(ParsePattern("ops [ index=bare ] dict fn", operation));
   return absl::OkStatus();
 }
 
@@ -176,7 +176,7 @@ absl::Status MlirParser::ParseShardingConstraint(MlirOperation* operation) {
   RETURN_IF_ERROR(ParseOperands(operation));
   if (operation->operands.size() != 1) return scanner_.Error("expected one operand");
   if (operation->name == "sdy.sharding_group") {
-    RETURN_IF_ERROR(ParsePattern("group_id = group_id=attr dict :", operation));
+    RETURN_IF_ERROR(ParsePattern("group_id = group_id=bare dict :", operation));
     return ParseType().status();
   }
   if (operation->name == "sdy.propagation_barrier") {

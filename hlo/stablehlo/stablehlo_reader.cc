@@ -8,9 +8,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "hlo/base/status.h"
 #include "hlo/io/sharding_text.h"
-#include "hlo/stablehlo/body_converter.h"
 #include "hlo/stablehlo/mlir_parser.h"
 #include "hlo/stablehlo/op_rows.h"
 
@@ -247,7 +247,7 @@ bool LooksLikeStableHlo(absl::string_view text) {
   if (!absl::StartsWith(first, "@") && !absl::StartsWith(first, "{") &&
       !absl::StartsWith(first, "attributes"))
     return false;
-  return absl::StrContains(head, "func.func") && !absl::StrContains(head, " mhlo.") &&
+  return absl::StrContains(head, "func.func") && !absl::StrContains(head, "= mhlo.") &&
          !absl::StrContains(head, "vhlo.");
 }
 
