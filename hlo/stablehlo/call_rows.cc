@@ -72,11 +72,9 @@ absl::Status ConvertCustomCall(OpConversion& op) {
   }
   attrs->set_custom_call_has_side_effect(op.Flag("has_side_effect"));
   ASSIGN_OR_RETURN(const std::vector<int64_t> version, op.IntegersOr("api_version", 1, 1));
-  if (version[0] > 1) {
-    if (!xla::CustomCallApiVersion_IsValid(static_cast<int>(version[0])))
-      return op.Error("an unknown api_version");
-    attrs->set_custom_call_api_version(static_cast<xla::CustomCallApiVersion>(version[0]));
-  }
+  if (!xla::CustomCallApiVersion_IsValid(static_cast<int>(version[0])))
+    return op.Error("an unknown api_version");
+  attrs->set_custom_call_api_version(static_cast<xla::CustomCallApiVersion>(version[0]));
   RETURN_IF_ERROR(AddLayouts(op, attrs));
   RETURN_IF_ERROR(AddAliases(op, attrs));
   std::vector<Computation*> called;

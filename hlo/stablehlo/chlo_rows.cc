@@ -89,6 +89,7 @@ constexpr OpRow kRows[] = {
     {"chlo.square", Opcode::kUnknown, ConvertSquare},
     {"chlo.tan", Opcode::kTan},
     {"chlo.top_k", Opcode::kTopK, ConvertTopK},
+    {"mhlo.erf", Opcode::kErf},
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ absl::StatusOr<MlirAttribute> MlirParser::ParseAttributeBody() {
   switch (c) {
     case '"': {
       attribute.kind = Kind::kString;
-      ASSIGN_OR_RETURN(attribute.string, scanner_.String());
+      ASSIGN_OR_RETURN(attribute.string, QuotedString());
       RETURN_IF_ERROR(ParseTypeSuffix());
       return attribute;
     }
@@ -200,7 +200,7 @@ absl::StatusOr<MlirAttribute> MlirParser::ParseDictionary() {
 absl::Status MlirParser::ParseField(MlirAttribute* dictionary) {
   absl::string_view key;
   if (scanner_.Peek() == '"') {
-    ASSIGN_OR_RETURN(std::string quoted, scanner_.String());
+    ASSIGN_OR_RETURN(std::string quoted, QuotedString());
     key = module_.texts.emplace_back(std::move(quoted));
   } else {
     key = Word();

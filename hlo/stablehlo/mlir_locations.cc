@@ -71,7 +71,7 @@ absl::StatusOr<const MlirLocation*> MlirParser::ParseLocationBody() {
 // "name", "name"(location), "file":3:5, "file":3:5 to :9, "file":3:5 to 4:9
 absl::StatusOr<const MlirLocation*> MlirParser::ParseFileOrName() {
   MlirLocation* location = NewLocation(MlirLocation::Kind::kName);
-  ASSIGN_OR_RETURN(location->name, scanner_.String());
+  ASSIGN_OR_RETURN(location->name, QuotedString());
   if (scanner_.Consume("(")) {
     ASSIGN_OR_RETURN(const MlirLocation* child, ParseLocationBody());
     location->children.push_back(child);

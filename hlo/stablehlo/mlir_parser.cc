@@ -54,11 +54,40 @@ absl::StatusOr<absl::string_view> MlirParser::ValueName() {
 
 absl::StatusOr<std::string> MlirParser::SymbolName() {
   RETURN_IF_ERROR(scanner_.Expect("@"));
-  if (scanner_.Peek() == '"') return scanner_.String();
+  if (scanner_.Peek() == '"') return QuotedString();
   const size_t begin = scanner_.Position();
   const absl::string_view name = scanner_.Run(InValueName);
   if (name.empty()) return scanner_.ErrorAt(begin, "expected a name behind @");
   return std::string(name);
+}
+
+absl::StatusOr<std::string> MlirParser::QuotedString() {
+  const size_t begin = scanner_.Position();
+  RETURN_IF_ERROR(scanner_.Expect("\""));
+  std::string value;
+  for (size_t at = begin + 1; at < text_.size(); ++at) {
+    if (text_[at] == '"') {
+      scanner_.Reset(at + 1);
+      return value;
+    }
+    if (text_[at] != '\\') {
+      value.push_back(text_[at]);
+      continue;
+    }
+    const absl::string_view digits = text_.substr(at + 1, 2);
+    uint32_t byte = 0;
+    if (digits.empty()) break;
+    if (digits[0] == 'n' || digits[0] == 't' || digits[0] == '"' || digits[0] == '\\') {
+      value.push_back(digits[0] == 'n' ? '\n' : digits[0] == 't' ? '\t' : digits[0]);
+      ++at;
+    } else if (digits.size() == 2 && absl::SimpleHexAtoi(digits, &byte)) {
+      value.push_back(static_cast<char>(byte));
+      at += 2;
+    } else {
+      return scanner_.ErrorAt(at, "an escape that strings do not have");
+    }
+  }
+  return scanner_.ErrorAt(begin, "the string does not end");
 }
 
 absl::Status MlirParser::Define(absl::string_view name, Named values, size_t position) {
@@ -207,7 +236,7 @@ absl::StatusOr<std::unique_ptr<MlirOperation>> MlirParser::ParseOperation() {
   operation->position = scanner_.Position();
   operation->attributes.kind = MlirAttribute::Kind::kDictionary;
   if (scanner_.Peek() == '"') {
-    ASSIGN_OR_RETURN(operation->name, scanner_.String());
+    ASSIGN_OR_RETURN(operation->name, QuotedString());
     RETURN_IF_ERROR(ParseGeneric(operation.get()));
   } else {
     const absl::string_view word = Word();

@@ -51,6 +51,8 @@ class MlirParser {
   absl::string_view Word();  // A bare identifier; empty if there is none.
   absl::StatusOr<absl::string_view> ValueName();
   absl::StatusOr<std::string> SymbolName();
+  // A string in double quotes, its escapes resolved: \\, \", \n, \t and \22, a byte in two hexadecimal digits.
+  absl::StatusOr<std::string> QuotedString();
   absl::Status Define(absl::string_view name, Named values, size_t position);
   absl::StatusOr<const MlirValue*> ParseOperand();
   // Operands separated by commas, possibly none; a comma without an operand behind it stays.

@@ -142,7 +142,7 @@ absl::Status MlirParser::ParseCustomCall(MlirOperation* operation) {
 
 // "name" %0, %1
 absl::Status MlirParser::ParseComposite(MlirOperation* operation) {
-  ASSIGN_OR_RETURN(std::string name, scanner_.String());
+  ASSIGN_OR_RETURN(std::string name, QuotedString());
   operation->attributes.Set("name", StringAttribute(std::move(name), MlirAttribute::Kind::kString));
   return ParsePattern("ops dict fn", operation);
 }
@@ -212,7 +212,7 @@ absl::Status MlirParser::ParseManualComputation(MlirOperation* operation) {
 // <"name">(%0) ...
 absl::Status MlirParser::ParseNamedComputation(MlirOperation* operation) {
   RETURN_IF_ERROR(scanner_.Expect("<"));
-  ASSIGN_OR_RETURN(std::string name, scanner_.String());
+  ASSIGN_OR_RETURN(std::string name, QuotedString());
   operation->attributes.Set("name", StringAttribute(std::move(name), MlirAttribute::Kind::kString));
   RETURN_IF_ERROR(scanner_.Expect(">"));
   RETURN_IF_ERROR(ParseOperandsInParentheses(operation));

@@ -15,6 +15,7 @@ Instruction* AddCustomCall(OpConversion& op, absl::string_view target, const Sha
   xla::HloInstructionProto* attrs = op.NewAttrs();
   attrs->set_custom_call_target(std::string(target));
   attrs->set_custom_call_has_side_effect(side_effect);
+  attrs->set_custom_call_api_version(xla::API_VERSION_ORIGINAL);
   Instruction* call = op.Add(Opcode::kCustomCall, shape, operands, attrs);
   auto* frontend = op.module()->New<xla::FrontendAttributes>();
   for (const auto& [key, value] : attributes)
@@ -104,8 +105,43 @@ absl::Status ConvertManualComputation(OpConversion& op) {
       {{"out_shardings", Text(op, "out_shardings")}, {"manual_axes", Text(op, "manual_axes")}}));
 }
 
+// The sharding of value i in #sdy.sharding_per_value<[<..>, <..>]>, as one of one value; "" if there is none.
+std::string ShardingOfValue(OpConversion& op, absl::string_view key, size_t i) {
+  const std::string text = Text(op, key);
+  int depth = 0;
+  size_t begin = 0, number = 0;
+  for (size_t at = text.find('['); at < text.size(); ++at) {
+    if (text[at] == '<' && depth++ == 0) begin = at;
+    if (text[at] != '>' || --depth != 0) continue;
+    if (number++ == i) {
+      return absl::StrCat("#sdy.sharding_per_value<[", text.substr(begin, at + 1 - begin), "]>");
+    }
+  }
+  return "";
+}
+
+// The body stands in the place of the operation, its shardings as constraints of operands and results.
+absl::Status ConvertNamedComputation(OpConversion& op) {
+  if (op.op().regions.size() != 1) return op.Error("it has one region");
+  const MlirRegion& region = *op.op().regions[0];
+  if (static_cast<int>(region.arguments.size()) != op.num_operands())
+    return op.Error("its region takes the operands");
+  const auto constrained = [&](Instruction* value, absl::string_view key, size_t i) {
+    const std::string sharding = ShardingOfValue(op, key, i);
+    if (sharding.empty()) return value;
+    return AddCustomCall(op, "Sharding", value->shape(), {value}, false, {{"sharding", sharding}});
+  };
+  for (size_t i = 0; i < region.arguments.size(); ++i) {
+    op.body().Bind(&region.arguments[i], constrained(op.operand(static_cast<int>(i)), "in_shardings", i));
+  }
+  ASSIGN_OR_RETURN(std::vector<Instruction*> results, op.body().Convert(region));
+  for (size_t i = 0; i < results.size(); ++i) results[i] = constrained(results[i], "out_shardings", i);
+  return op.FinishEach(results);
+}
+
 constexpr OpRow kRows[] = {
     {"sdy.manual_computation", Opcode::kCall, ConvertManualComputation},
+    {"sdy.named_computation", Opcode::kUnknown, ConvertNamedComputation},
     {"sdy.propagation_barrier", Opcode::kCustomCall, ConvertBarrier},
     {"sdy.sharding_constraint", Opcode::kCustomCall, ConvertConstraint},
     {"sdy.sharding_group", Opcode::kCustomCall, ConvertGroup},
