@@ -20,8 +20,8 @@ using toroid::HloFile;
 constexpr char kHelp[] =
     R"(Converts an HLO module from any format to any other.
 
-IN may be an HloModuleProto, HloProto, HloSnapshot or HloUnoptimizedSnapshot (binary, protobuf text or JSON) or HLO
-text, compressed with gzip or not; the format is recognised from the content. OUT's name says what is written:
+IN may be an HloModuleProto, HloProto, HloSnapshot or HloUnoptimizedSnapshot (binary, protobuf text or JSON), HLO
+text or StableHLO text, compressed with gzip or not; the format is recognised from the content. OUT's name says what is written:
   *snapshot.pb   HloSnapshot      *.hlo, *.txt   HLO text
   *unoptimized_snapshot.pb        HloUnoptimizedSnapshot, its arguments streamed behind it as XLA does
   *.pbtxt        protobuf text    *.json         JSON

@@ -229,6 +229,21 @@ class ModuleReader {
 
 }  // namespace
 
+namespace {
+
+// True if a function begins on a line of its own or behind a brace; elsewhere the words are those of a string.
+bool HasFunction(absl::string_view text) {
+  constexpr absl::string_view kWord = "func.func";
+  for (size_t at = text.find(kWord); at != absl::string_view::npos; at = text.find(kWord, at + 1)) {
+    const absl::string_view before = absl::StripTrailingAsciiWhitespace(text.substr(0, at));
+    const absl::string_view blank = text.substr(before.size(), at - before.size());
+    if (absl::StrContains(blank, "\n") || absl::EndsWith(before, "{")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool LooksLikeStableHlo(absl::string_view text) {
   constexpr size_t kHead = 1 << 16;
   const absl::string_view head = text.substr(0, kHead);
@@ -247,8 +262,7 @@ bool LooksLikeStableHlo(absl::string_view text) {
   if (!absl::StartsWith(first, "@") && !absl::StartsWith(first, "{") &&
       !absl::StartsWith(first, "attributes"))
     return false;
-  return absl::StrContains(head, "func.func") && !absl::StrContains(head, "= mhlo.") &&
-         !absl::StrContains(head, "vhlo.");
+  return HasFunction(head) && !absl::StrContains(head, "= mhlo.") && !absl::StrContains(head, "vhlo.");
 }
 
 absl::StatusOr<std::unique_ptr<Module>> ReadStableHlo(absl::string_view text) {
