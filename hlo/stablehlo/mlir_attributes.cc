@@ -97,17 +97,12 @@ absl::StatusOr<MlirAttribute> MlirParser::ParseAttributeBody() {
     ASSIGN_OR_RETURN(attribute.body, ParseAngleBody());
     return attribute;
   }
+  // Not by trying: the error of an attempt counts the lines up to here.
+  if (!word.empty() && !IsTypeName(word)) return WordAttribute(word);
   scanner_.Reset(begin);
-  absl::StatusOr<MlirType> type = ParseType();
-  if (type.ok()) {
-    attribute.kind = Kind::kType;
-    attribute.type = *std::move(type);
-    return attribute;
-  }
-  scanner_.Reset(begin);
-  if (word.empty() || c == '(' || word == "tensor" || word == "tuple") return type.status();
-  Word();
-  return WordAttribute(word);
+  attribute.kind = Kind::kType;
+  ASSIGN_OR_RETURN(attribute.type, ParseType());
+  return attribute;
 }
 
 absl::Status MlirParser::ParseTypeSuffix() {

@@ -61,6 +61,8 @@ class MlirParser {
   absl::Status ErrorIn(const MlirOperation& operation, absl::string_view what) const;
 
   // ---- Types
+  // True for the first word of a type.
+  static bool IsTypeName(absl::string_view word);
   absl::StatusOr<MlirType> ParseType();
   absl::StatusOr<MlirType> ParseTensor();
   absl::StatusOr<MlirType> ParseTuple();

@@ -22,6 +22,11 @@ std::optional<PrimitiveType> ElementTypeOf(absl::string_view word) {
 
 }  // namespace
 
+bool MlirParser::IsTypeName(absl::string_view word) {
+  return word == "tensor" || word == "tuple" || word == "complex" || word == "none" ||
+         ElementTypeOf(word).has_value();
+}
+
 absl::StatusOr<PrimitiveType> MlirParser::ParseElementType() {
   const size_t begin = scanner_.Position();
   const absl::string_view word = Word();

@@ -11,7 +11,7 @@ const OpRow* FindOpRow(absl::string_view name) {
     Table rows;
     for (const auto& family :
          {ElementwiseRows(), MovementRows(), ContractionRows(), ReductionRows(), ControlFlowRows(),
-          CollectiveRows(), CallRows(), LinearAlgebraRows(), ShardyRows(), ChloRows()}) {
+          CollectiveRows(), CallRows(), TransferRows(), LinearAlgebraRows(), ShardyRows(), ChloRows()}) {
       for (const OpRow& row : family) rows[row.name] = &row;
     }
     return rows;

@@ -84,6 +84,24 @@ TEST(StableHloReaderTest, OneOperationOfEachFamily) {
   for (const auto& c : kCases) EXPECT_THAT(Hlo(Function(c.body, c.type)), HasSubstr(c.hlo)) << c.body;
 }
 
+TEST(StableHloReaderTest, TransfersKeepDataAndTokenApart) {
+  const std::string hlo = Hlo(R"(module @m {
+  func.func @main(%t: !stablehlo.token, %x: tensor<2xf32>) -> (tensor<2xf32>, !stablehlo.token) {
+    %a:3 = "stablehlo.infeed"(%t) <{infeed_config = "in"}> : (!stablehlo.token) -> (tensor<2xf32>, tensor<i32>, !stablehlo.token)
+    %b = "stablehlo.outfeed"(%a#0, %a#2) <{outfeed_config = "out"}> : (tensor<2xf32>, !stablehlo.token) -> !stablehlo.token
+    %c = "stablehlo.send"(%x, %b) <{channel_handle = #stablehlo.channel_handle<handle = 4, type = 2>, is_host_transfer = true}> : (tensor<2xf32>, !stablehlo.token) -> !stablehlo.token
+    %d:2 = "stablehlo.recv"(%c) <{channel_handle = #stablehlo.channel_handle<handle = 5, type = 3>, is_host_transfer = true}> : (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token)
+    return %d#0, %d#1 : tensor<2xf32>, !stablehlo.token
+  }
+})");
+  for (const char* part :
+       {"((f32[2]{0}, s32[]), token[]) infeed(", "infeed_config=\"in\"", "token[] outfeed(",
+        "(f32[2]{0}, u32[], token[]) send(", "token[] send-done(", "channel_id=4",
+        "(f32[2]{0}, u32[], token[]) recv(", "(f32[2]{0}, token[]) recv-done(", "channel_id=5"}) {
+    EXPECT_THAT(hlo, HasSubstr(part));
+  }
+}
+
 TEST(StableHloReaderTest, Constants) {
   const std::pair<const char*, const char*> kCases[] = {
       {"dense<[[1, -2], [3, 4]]> : tensor<2x2xi32>", "s32[2,2]{1,0} constant({ { 1, -2 }, { 3, 4 } })"},
