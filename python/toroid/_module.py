@@ -131,9 +131,12 @@ class _Program:
 
     def serialize(self) -> bytes:
         """The program as a serialized HloModuleProto, as jaxlib takes it."""
+        return self._serialized([])
+
+    def _serialized(self, flags: Sequence[str]) -> bytes:
         files = _Files()
         out = files.folder / "serialized.hlo.pb"
-        run("hlo-convert", [self._path, "-o", out, "--format=pb"])
+        run("hlo-convert", [self._path, "-o", out, "--format=pb", *flags])
         if self.describe()["container"] == "HloModuleProto":
             return out.read_bytes()
         return _arrays.module_of_hlo_proto(out.read_bytes())
@@ -194,7 +197,7 @@ class Partitioned(_Program):
 
     def stablehlo(self) -> str:
         """The program as StableHLO text, made by the installed jaxlib."""
-        return _arrays.stablehlo_of(self.serialize())
+        return _arrays.stablehlo_of(self._serialized(["--split_reduce_scatters"]))
 
     def __repr__(self) -> str:
         sent = sum(c["sent_bytes"] for c in self.statistics["collectives"].values())
