@@ -11,7 +11,7 @@
 #include "hlo/base/status.h"
 #include "hlo/base/terminal.h"
 #include "hlo/io/file.h"
-#include "hlo/passes/split_reduce_scatters_pass.h"
+#include "hlo/passes/split_for_stablehlo_pass.h"
 
 namespace {
 
@@ -64,15 +64,16 @@ int main(int argc, char** argv) {
                                   ->check(CLI::IsMember({"table", "json"}))
                                   ->type_name("[=table|json]");
   bool split = false;
-  app.add_flag("--split_reduce_scatters", split,
-               "Write a reduce-scatter of several arrays as one for each array: StableHLO has no other");
+  app.add_flag(
+      "--split_for_stablehlo", split,
+      "Write reduce-scatters and collective-permutes of several arrays as one for each array: StableHLO has no other");
   app.callback([&] {
     if (!*out_option && !*stats_option) throw CLI::RequiredError("-o or --stats");
     if (*out_option && !*format_option) toroid::CheckOutputName(output, "; or give --format");
   });
   return toroid::RunCommand(app, argc, argv, [&]() -> absl::Status {
     ASSIGN_OR_RETURN(HloFile file, toroid::ReadHloFile(input));
-    if (split) RETURN_IF_ERROR(toroid::SplitReduceScattersPass().Run(&file.module).status());
+    if (split) RETURN_IF_ERROR(toroid::SplitForStableHloPass().Run(&file.module).status());
     if (*out_option) {
       const bool by_name = !*format_option && output != "-";
       RETURN_IF_ERROR(by_name ? toroid::WriteHloFile(file, output)

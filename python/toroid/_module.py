@@ -197,7 +197,7 @@ class Partitioned(_Program):
 
     def stablehlo(self) -> str:
         """The program as StableHLO text, made by the installed jaxlib."""
-        return _arrays.stablehlo_of(self._serialized(["--split_reduce_scatters"]))
+        return _arrays.stablehlo_of(self._serialized(["--split_for_stablehlo"]))
 
     def __repr__(self) -> str:
         sent = sum(c["sent_bytes"] for c in self.statistics["collectives"].values())

@@ -1,4 +1,4 @@
-// Splits reduce-scatters of several arrays, for readers that know only those of one, such as StableHLO.
+// Splits reduce-scatters and collective-permutes of several arrays: StableHLO has only those of one.
 //
 // Before: all = (f32[4], f32[2]) reduce-scatter(x, y), dimensions={0}, to_apply=add, ...
 // After:  a = f32[4] reduce-scatter(x), dimensions={0}, to_apply=add, ...
@@ -12,9 +12,9 @@
 
 namespace toroid {
 
-class SplitReduceScattersPass : public Pass {
+class SplitForStableHloPass : public Pass {
  public:
-  absl::string_view name() const override { return "split_reduce_scatters"; }
+  absl::string_view name() const override { return "split_for_stablehlo"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
 };
 

@@ -1,4 +1,4 @@
-#include "hlo/passes/split_reduce_scatters_pass.h"
+#include "hlo/passes/split_for_stablehlo_pass.h"
 
 #include <vector>
 
@@ -8,6 +8,13 @@
 
 namespace toroid {
 namespace {
+
+// True for one result for each operand; a permute of slices has other operands.
+bool IsOfSeveralArrays(const Instruction& op) {
+  if (op.opcode() != Opcode::kReduceScatter && op.opcode() != Opcode::kCollectivePermute) return false;
+  return op.shape().IsTuple() && op.attrs().dynamic_slice_sizes_size() == 0 &&
+         static_cast<int>(op.shape().tuple_shapes().size()) == op.num_operands();
+}
 
 absl::StatusOr<bool> SplitIn(Computation* computation) {
   const int size = computation->size();
@@ -21,7 +28,7 @@ absl::StatusOr<bool> SplitIn(Computation* computation) {
       // The element says why it was merged.
       if (op->cause() != 0) now[i]->set_cause(op->cause());
     }
-    if (op->opcode() != Opcode::kReduceScatter || !op->shape().IsTuple()) continue;
+    if (!IsOfSeveralArrays(*op)) continue;
     for (int k = 0; k < op->num_operands(); ++k) {
       Instruction* part = computation->AddClone(*op, op->shape().tuple_shape(k), {op->operand(k)});
       part->set_cause(op->cause());
@@ -36,7 +43,7 @@ absl::StatusOr<bool> SplitIn(Computation* computation) {
 
 }  // namespace
 
-absl::StatusOr<bool> SplitReduceScattersPass::Run(std::unique_ptr<Module>* module) {
+absl::StatusOr<bool> SplitForStableHloPass::Run(std::unique_ptr<Module>* module) {
   bool changed = false;
   for (const auto& computation : (*module)->computations()) {
     ASSIGN_OR_RETURN(const bool here, SplitIn(computation.get()));
