@@ -50,6 +50,7 @@ absl::Status ConvertConj(OpConversion& op) {
 
 absl::Status ConvertIsInf(OpConversion& op) {
   RETURN_IF_ERROR(op.CheckOperands(1));
+  RETURN_IF_ERROR(op.CheckArrays());
   InstructionBuilder b(op.body().computation());
   const Value x = op.operand(0);
   const Value y =

@@ -91,9 +91,7 @@ absl::Status ConvertWhile(OpConversion& op) {
 absl::Status ConvertBarrier(OpConversion& op) {
   if (op.num_operands() == 1) return op.Finish(Opcode::kOptimizationBarrier);
   Instruction* tuple = TupleOf(op, op.operands());
-  Instruction* barrier = op.Add(Opcode::kOptimizationBarrier, tuple->shape(), {tuple});
-  op.body().BindTuple(&op.op(), barrier);
-  return absl::OkStatus();
+  return op.Finish(op.Add(Opcode::kOptimizationBarrier, tuple->shape(), {tuple}));
 }
 
 absl::Status ConvertGetTupleElement(OpConversion& op) {

@@ -209,6 +209,10 @@ Instruction* OpConversion::Add(Opcode opcode, const Shape& shape, absl::Span<Ins
 }
 
 absl::Status OpConversion::Finish(Instruction* instruction) {
+  const Shape& shape = instruction->shape();
+  if (op_.results.size() != 1 && (!shape.IsTuple() || shape.tuple_shapes().size() != op_.results.size())) {
+    return Error(absl::StrCat("it has ", op_.results.size(), " results of ", shape.ToString()));
+  }
   // A value that an operand gives has annotations of its own.
   bool is_new = true;
   for (const Instruction* operand : operands_) is_new &= operand != instruction;

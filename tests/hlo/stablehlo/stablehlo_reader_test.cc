@@ -142,6 +142,14 @@ TEST(StableHloReaderTest, ErrorsNameTheLineAndTheOperation) {
            "tensor<4x6xf32>",
            x),
        "1:1: func.func: it calls itself"},
+      {Function(
+           "%r, %q, %s = \"stablehlo.optimization_barrier\"(%x, %x) : (tensor<4x6xf32>, tensor<4x6xf32>) -> "
+           "(tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>)",
+           x),
+       "stablehlo.optimization_barrier: it has 3 results"},
+      {Function(
+           "%r, %q = \"stablehlo.reshape\"(%x) : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>)", x),
+       "stablehlo.reshape: "},
       {"func.func @f() { return }", "no function @main"},
       {absl::StrCat("func.func @main(%x: ", std::string(500, '('), ") { return }"), "nested too deeply"},
       {"func.func @main(%x: tensor<99999999999x99999999999xf32>) { return }", "bytes do not fit 64 bits"},
