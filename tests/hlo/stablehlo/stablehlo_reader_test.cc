@@ -149,7 +149,7 @@ TEST(StableHloReaderTest, ErrorsNameTheLineAndTheOperation) {
        "stablehlo.optimization_barrier: it has 3 results"},
       {Function(
            "%r, %q = \"stablehlo.reshape\"(%x) : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>)", x),
-       "stablehlo.reshape: "},
+       "reshape.1: the result"},
       {"func.func @f() { return }", "no function @main"},
       {absl::StrCat("func.func @main(%x: ", std::string(500, '('), ") { return }"), "nested too deeply"},
       {"func.func @main(%x: tensor<99999999999x99999999999xf32>) { return }", "bytes do not fit 64 bits"},
