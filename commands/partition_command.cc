@@ -17,6 +17,7 @@
 #include "explain/explain_json.h"
 #include "explain/explain_table.h"
 #include "explain/explanation.h"
+#include "explain/page/page.h"
 #include "explain/statistics_json.h"
 #include "hlo/analysis/collective_records.h"
 #include "hlo/base/files.h"
@@ -103,6 +104,24 @@ absl::Status GiveShardings(const PartitionCommand& command, HloFile* file) {
   return ApplyShardingLines(shardings, file->module.get(), &file->warnings);
 }
 
+// Writes the page of the explanation. `global`: the program before partitioning, or null.
+absl::Status WriteHtml(const PartitionCommand& command, const Partitioned& partitioned, const Module* global,
+                       const PredictedTimes* times) {
+  if (command.html.empty()) return absl::OkStatus();
+  const std::vector<CollectiveRecord> collectives = ListCollectives(*partitioned.module);
+  const Explanation explanation =
+      Explain({collectives, partitioned.full_replications, partitioned.cuts, times}, /*full=*/false);
+  return WriteFile(command.html, ExplainPageText({.title = NameOfInput(command.input),
+                                                  .module = *partitioned.module,
+                                                  .global = global,
+                                                  .num_partitions = partitioned.num_partitions,
+                                                  .collectives = collectives,
+                                                  .explanation = explanation,
+                                                  .times = times,
+                                                  .made_up_axes = partitioned.made_up_axes,
+                                                  .shows_sources = command.html_sources}));
+}
+
 void PrintExplanation(const PartitionCommand& command, const Partitioned& partitioned,
                       const PredictedTimes* times) {
   if (command.explain == ExplainMode::kNothing) return;
@@ -137,13 +156,13 @@ bool AsksForPlan(const PartitionCommand& command) {
 bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
   return !AsksForPlan(command) && command.output.empty() && command.shardings.empty() &&
          command.annotations.empty() && command.dump_dir.empty() &&
-         (command.explain != ExplainMode::kNothing || !command.stats.empty()) &&
+         (command.explain != ExplainMode::kNothing || !command.stats.empty() || !command.html.empty()) &&
          (IsPartitioned(module) || LooksPartitioned(module));
 }
 
 bool AsksForNothing(const PartitionCommand& command) {
-  return command.output.empty() && command.stats.empty() && command.dump_dir.empty() && !command.check &&
-         command.explain == ExplainMode::kNothing;
+  return command.output.empty() && command.stats.empty() && command.html.empty() &&
+         command.dump_dir.empty() && !command.check && command.explain == ExplainMode::kNothing;
 }
 
 absl::StatusOr<Partitioned> AsItIs(std::unique_ptr<Module> module) {
@@ -274,6 +293,7 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
                        seconds, times ? &*times : nullptr);
     RETURN_IF_ERROR(WriteOutput(command.stats, json + "\n"));
   }
+  RETURN_IF_ERROR(WriteHtml(command, partitioned, input.file.module.get(), times ? &*times : nullptr));
   PrintExplanation(command, partitioned, times ? &*times : nullptr);
   if (AsksForNothing(command)) {
     if (times) std::fputs(PredictionLine(*times).c_str(), stdout);

@@ -16,7 +16,7 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "nlohmann/json.hpp"
-#include "simulator/report/embedded_file.h"
+#include "hlo/page/embedded_file.h"
 #include "simulator/report/prediction_json.h"
 
 namespace toroid {
