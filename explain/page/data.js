@@ -8,7 +8,13 @@ const explanation = data.explanation;
 const records = list(data.records);
 const hasTimes = explanation.step_seconds !== undefined;
 
-const bytesText = (bytes) => scaled(bytes, ['B', 'kB', 'MB', 'GB', 'TB', 'PB'], 1000);
+// As the table of the command has them: 999 B, 1.0 kB.
+function bytesText(bytes) {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
+  let value = number(bytes), i = 0;
+  while (value >= 999.95 && i + 1 < units.length) { value /= 1000; ++i; }
+  return `${i === 0 ? Math.round(value) : value.toFixed(1)}\u00a0${units[i]}`;
+}
 
 // 32 bits of FNV-1a as text: the same row has the same link in every page of the program.
 function hashOf(string) {
@@ -22,6 +28,24 @@ function tripsText(raw) {
   return raw.trips === null ? 'in a loop' : `× ${countText(raw.trips)} trips`;
 }
 
+// The instructions: columns by place. Edges are built when a graph is asked for first.
+const program = data.program;
+const instructionCount = program.name.length;
+const nodes = {
+  name: (i) => program.name[i],
+  opcode: (i) => program.opcodes[program.opcode[i]],
+  shape: (i) => program.shapes[program.shape[i]],
+  computation: (i) => program.computations[program.computation[i]],
+  authorName: (i) => program.op_names[program.op_name[i]],
+  source: (i) => program.sources[program.source[i]],
+  bytes: (i) => number(program.bytes[i]),
+  // Names are unique in a computation.
+  link: (i) => `#node-${encodeURIComponent(nodes.computation(i) + '/' + nodes.name(i))}`,
+};
+const isMerged = (record) => record.op >= 0 && record.result >= 0 && record.result !== record.op;
+const recordName = (record) => (record.op < 0 ? text(record.instruction) || record.opcode :
+  nodes.name(record.op) + (isMerged(record) ? `, array ${record.array + 1}` : ''));
+
 const rows = [];
 const rowOfId = new Map();
 list(explanation.rows).forEach((raw, index) => {
@@ -34,25 +58,12 @@ list(explanation.rows).forEach((raw, index) => {
     count: number(raw.count), group: number(raw.group), operands: number(raw.operand_bytes), sent: number(raw.sent_bytes),
     seconds: number(raw.seconds), share: number(raw.share),
   };
-  row.haystack = [row.opcode, row.step, row.source].concat(list(raw.names), row.members.map((i) => records[i].instruction))
+  row.haystack = [row.opcode, row.step, row.source].concat(list(raw.names), row.members.map((i) => recordName(records[i])))
     .join('\n').toLowerCase();
   rows.push(row);
   rowOfId.set(id, row);
 });
 const mostSent = rows.reduce((most, row) => Math.max(most, row.sent), 0);
-
-// The instructions: columns by place. Edges are built when a graph is asked for first.
-const program = data.program;
-const instructionCount = program.name.length;
-const nodes = {
-  name: (i) => program.name[i],
-  opcode: (i) => program.opcodes[program.opcode[i]],
-  shape: (i) => program.shapes[program.shape[i]],
-  computation: (i) => program.computations[program.computation[i]],
-  authorName: (i) => program.op_names[program.op_name[i]],
-  source: (i) => program.sources[program.source[i]],
-  bytes: (i) => number(program.bytes[i]),
-};
 
 // The rows a collective is in, by its place among the instructions.
 const rowsOfNode = new Map();
@@ -71,6 +82,7 @@ const edges = (() => {
     });
     const add = (map, key, value) => (map.has(key) ? map.get(key).push(value) : map.set(key, [value]));
     for (const [from, to] of program.carried) {
+      if (from === to) continue;  // What a loop hands on unchanged.
       add(into.from, to, from);
       add(into.to, from, to);
     }

@@ -1,31 +1,31 @@
 // detail.js: what is shown of an open row, and of an instruction: what produced the value, what needs it, the line, the graph.
 
 function instructionLine(place) {
-  return el('li', {}, el('a', {href: '#node-' + encodeURIComponent(nodes.name(place))}, breakable(nodes.authorName(place) || nodes.name(place))),
+  return el('li', {}, el('a', {href: nodes.link(place)}, breakable(nodes.authorName(place) || nodes.name(place))),
     ' ', el('span', {class: 'soft'}, nodes.opcode(place), ' ', el('code', {}, breakable(nodes.shape(place)))),
     nodes.source(place) ? el('span', {class: 'soft'}, ' ', breakable(nodes.source(place))) : null);
 }
-function instructionList(title, places, most) {
+function instructionList(title, places, most, none) {
   const items = el('ul', {class: 'plain'}), more = el('p', {class: 'more'});
   growingList(items, more, places, most, instructionLine);
-  return places.length ? [el('h3', {}, title), items, more] : [el('h3', {}, title), el('p', {class: 'soft'}, 'nothing: it is an argument or a result')];
+  return places.length ? [el('h3', {}, title), items, more] : [el('h3', {}, title), el('p', {class: 'soft'}, none)];
 }
 
-// Names that say nothing of their own are followed: a convert of a parameter is the parameter.
+// The value whose elements an instruction moves, converts or cuts: of a slice of a loop's state the argument that went in.
 function originOf(place) {
-  const path = [place];
-  const MOVES = ['convert', 'bitcast', 'copy', 'reshape', 'transpose', 'get-tuple-element', 'optimization-barrier'];
-  while (path.length < 8 && MOVES.includes(nodes.opcode(path[path.length - 1]))) {
-    const next = edges.producers(path[path.length - 1]);
-    if (next.length !== 1) break;
-    path.push(next[0]);
+  const MOVES = ['convert', 'bitcast', 'copy', 'reshape', 'transpose', 'slice', 'dynamic-slice', 'get-tuple-element', 'optimization-barrier'];
+  for (let step = 0; step < 20; ++step) {
+    const opcode = nodes.opcode(place), next = edges.producers(place);
+    const isState = opcode === 'parameter' && next.length > 0;
+    if (!next.length || !(isState || MOVES.includes(opcode))) break;
+    place = next[0];
   }
-  return path;
+  return place;
 }
 
 // The calls that lead to a collective, innermost first, and the text around the author's line.
 function sourceDetail(record) {
-  if (record.stack < 0) return [el('h3', {}, 'Line'), el('p', {class: 'soft'}, 'the module records none')];
+  if (record.stack < 0) return [el('h3', {}, 'Source line'), el('p', {class: 'soft'}, 'the module records none')];
   const stack = data.stacks[record.stack];
   const best = record.frame >= 0 ? record.frame : 0;
   const snippet = el('div');
@@ -42,7 +42,7 @@ function sourceDetail(record) {
       ' ', name, kind === "the author's" ? null : el('span', {class: 'soft'}, ` ${kind}`));
   };
   const all = stack.map((_, frame) => frame);
-  const near = all.filter((frame) => frame === best || !["a library's", "a script's"].includes(stack[frame][3]));
+  const near = all.filter((frame) => frame === best || (frame < best + 6 && !["a library's", "a script's"].includes(stack[frame][3])));
   const calls = el('ol', {class: 'plain calls'}, near.map(lineOf));
   const more = el('p', {class: 'more'});
   if (near.length < all.length) {
@@ -50,7 +50,7 @@ function sourceDetail(record) {
       `Show all ${all.length} calls, with those of libraries`));
   }
   draw(best);
-  return [el('h3', {}, 'Line'), snippet, calls, more];
+  return [el('h3', {}, 'Source line'), snippet, calls, more];
 }
 
 function figuresOf(row, record) {
@@ -76,12 +76,13 @@ function drawDetail(parent, row, member) {
         el('button', {type: 'button', onclick: () => go(1), 'aria-label': 'The next one'}, '▸'));
     }
     const words = el('div', {class: 'words'}, el('h3', {}, 'Collective'),
-      el('p', {}, el('b', {}, record.instruction), ' ', figuresOf(row, record)), el('p', {class: 'step'}, breakable(record.cause)));
+      el('p', {}, el('b', {}, recordName(record)), ' ', figuresOf(row, record)), el('p', {class: 'step'}, breakable(record.cause)));
     const picture = el('div', {class: 'picture'});
     const graph = graphOfRecord(record);
     if (graph) {
-      const origins = Array.from(new Set(graph.up.flatMap((up) => originOf(up))));
-      words.append(...instructionList('What produced the value', origins, 5), ...instructionList('What needs it', graph.down, 5));
+      const origins = Array.from(new Set(graph.up.flatMap((up) => [up, originOf(up)])));
+      words.append(...instructionList('What produced the value', origins, 5, 'nothing'),
+        ...instructionList('What needs it', graph.down, 5, 'It is a result of the program.'));
     }
     words.append(...sourceDetail(record));
     box.replaceChildren(words, picture);
@@ -94,7 +95,7 @@ const instruction = {
   places: null,
   // Opens the instruction that a link names; false if there is none.
   openLink(name) {
-    if (!instruction.places) instruction.places = new Map(program.name.map((other, i) => [other, i]));
+    if (!instruction.places) instruction.places = new Map(program.name.map((other, i) => [`${nodes.computation(i)}/${other}`, i]));
     const place = instruction.places.get(name);
     if (place === undefined) return false;
     byId('instruction').hidden = false;
@@ -107,7 +108,7 @@ const instruction = {
       el('p', {}, el('b', {}, nodes.opcode(place)), ' ', el('code', {}, breakable(nodes.shape(place))), ` ${bytesText(nodes.bytes(place))}, in `, breakable(nodes.computation(place))),
       nodes.authorName(place) ? el('p', {}, breakable(nodes.authorName(place))) : null, nodes.source(place) ? el('p', {class: 'soft'}, breakable(nodes.source(place))) : null,
       owners.map((row) => el('p', {}, 'Row ', el('a', {href: '#' + row.id}, breakable(`${row.opcode} for ${row.name}`)))),
-      instructionList('Operands', graph.up, 8), instructionList('Read by', graph.down, 8)), picture);
+      instructionList('Operands', graph.up, 8, 'none'), instructionList('Read by', graph.down, 8, 'none')), picture);
     byId('instruction-body').replaceChildren(box);
     drawGraph(picture, graph);
     byId('instruction').scrollIntoView({block: 'start'});

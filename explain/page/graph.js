@@ -3,7 +3,7 @@
 // Draws into `parent`. `from`: the places the graph grows from: {middle: [...], up: [...], down: [...]}, up and down what is shown above and
 // below the middle at the first hop. Layout is done when the graph is on the screen for the first time.
 function drawGraph(parent, from) {
-  const MOST = 60, FAN = 5;
+  const MOST = 60, FEW = 14, FAN = 5;
   const LETTER = 6.7, LINE = 15, MOST_LETTERS = 30;
   let hops = {up: 3, down: 2};
   let chosen = null;
@@ -22,7 +22,8 @@ function drawGraph(parent, from) {
     const places = new Set(from.middle), left = new Map();
     const walk = (first, next, count) => {
       let frontier = first.filter((place) => place >= 0).map((place) => ({place, of: from.middle[0]}));
-      for (let hop = 0; hop < count && frontier.length; ++hop) {
+      // A single chain is followed further.
+      for (let hop = 0; frontier.length && (hop < count || (places.size < FEW && hop < 3 * count)); ++hop) {
         const after = [];
         const taken = new Map();  // By the instruction whose neighbours they are.
         for (const {place, of} of frontier) {
@@ -47,7 +48,9 @@ function drawGraph(parent, from) {
   const cut = (string, letters) => (string.length <= letters ? string : string.slice(0, letters / 2 - 1) + '…' + string.slice(-(letters / 2)));
   function linesOf(place) {
     const author = nodes.authorName(place);
-    return [nodes.opcode(place), cut(nodes.shape(place), MOST_LETTERS), cut(author ? tail(author, 2) : nodes.name(place), MOST_LETTERS)];
+    const isLongTuple = nodes.shape(place).startsWith('(') && nodes.shape(place).length > MOST_LETTERS;
+    const shape = isLongTuple ? isCollective(nodes.opcode(place)) ? `${program.operands[place].length} arrays` : 'a tuple' : nodes.shape(place);
+    return [nodes.opcode(place), cut(shape, MOST_LETTERS), cut(author ? tail(author, 2) : nodes.name(place), MOST_LETTERS)];
   }
 
   function layout(places, left) {
@@ -89,7 +92,7 @@ function drawGraph(parent, from) {
     about.replaceChildren(el('b', {}, nodes.name(place)), ' ', nodes.opcode(place), ' ', el('code', {}, breakable(nodes.shape(place))), ' ',
       bytesText(nodes.bytes(place)), nodes.authorName(place) ? el('span', {class: 'soft'}, ' ', breakable(nodes.authorName(place))) : null,
       nodes.source(place) ? el('span', {class: 'soft'}, ' ', breakable(nodes.source(place))) : null, ' ',
-      el('a', {href: '#node-' + encodeURIComponent(nodes.name(place))}, 'its own graph'), ' ', left);
+      el('a', {href: nodes.link(place)}, 'its own graph'), ' ', left);
   }
 
   function drawNode(label) {
@@ -134,7 +137,7 @@ function drawGraph(parent, from) {
 function graphOfRecord(record) {
   if (record.op < 0) return null;
   const operands = program.operands[record.op];
-  const merged = record.result !== record.op && record.result >= 0;
+  const merged = isMerged(record);
   return {middle: merged ? [record.op, record.result] : [record.op],
     up: merged && operands[record.array] !== undefined ? [operands[record.array]] : edges.producers(record.op),
     down: edges.consumers(merged ? record.result : record.op)};

@@ -99,14 +99,25 @@ const mesh = (() => {
     if (event) tip.show(event, linesOf(device)); else tip.hide();
   }
 
+  function gridText() {
+    if (axes.length < 2 || axes.some((axis) => !axis.name)) return '';
+    const names = axes.map((axis) => axis.name), last = names.pop();
+    return `; ${last} along the rows, ${names.join(' and ')} down the columns`;
+  }
+  // The columns of a grid without a second axis: a divisor of the devices near the square root.
+  function squarish(n) {
+    for (let c = Math.ceil(Math.sqrt(n)); c <= 32; ++c) if (n % c === 0) return c;
+    return Math.min(n, 32);
+  }
+
   function draw() {
     const choice = byId('mesh-choice').value;
     shown = choice === 'groups' ? viewOfGroups() : viewOfTensor(tensors[+choice] || {type: '', dims: [], sharding: -1});
     shown.sizes = new Map();
     shown.numbers.forEach((n) => shown.sizes.set(n, (shown.sizes.get(n) || 0) + 1));
-    byId('mesh-about').replaceChildren(...breakable(shown.title));
-    const last = axes.length ? number(axes[axes.length - 1].size) : count;
-    columns = last <= WIDEST && axes.length > 1 ? last : Math.min(count, Math.max(1, Math.min(32, Math.ceil(Math.sqrt(count)))));
+    byId('mesh-about').replaceChildren(...breakable(shown.title + gridText()));
+    const last = axes.length > 1 ? number(axes[axes.length - 1].size) : count;
+    columns = axes.length > 1 && last <= WIDEST ? last : squarish(last);
     const grid = byId('mesh-grid');
     grid.style.setProperty('--columns', columns);
     const room = grid.clientWidth / columns;
@@ -124,7 +135,7 @@ const mesh = (() => {
     const option = (tensor, i) => el('option', {value: i}, tensor.name);
     const group = (kind, label) => el('optgroup', {label}, tensors.map((tensor, i) => (tensor.kind === kind ? option(tensor, i) : null)));
     byId('mesh-choice').replaceChildren(
-      ...(record && record.groups >= 0 ? [el('optgroup', {label: 'The open row'}, el('option', {value: 'groups'}, `groups of ${record.instruction}`))] : []),
+      ...(record && record.groups >= 0 ? [el('optgroup', {label: 'The open row'}, el('option', {value: 'groups'}, `groups of ${recordName(record)}`))] : []),
       group('argument', 'Arguments'), group('result', 'Results'));
   }
   const deviceAt = (event) => {

@@ -158,7 +158,9 @@ Json AxesJson(const Module& module, const Module* global, int64_t n,
     for (const int64_t size : SizesOf(shardings, n)) axes.emplace_back("", size);
   }
   Json json = Json::array();
-  for (const auto& [name, size] : axes) json.push_back({{"name", name}, {"size", size}});
+  for (const auto& [name, size] : axes) {
+    if (size > 1) json.push_back({{"name", name}, {"size", size}});
+  }
   return json;
 }
 

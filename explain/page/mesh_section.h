@@ -1,7 +1,7 @@
 // The devices of a program and what lies on them, as JSON for pages.
 //
 //   devices    their number
-//   axes       [{"name", "size"}, ...] of the mesh, the major axis first; names are "" where the module names none
+//   axes       [{"name", "size"}, ...] of the mesh, the major axis first, without those of size 1; names are "" where the module names none
 //   shardings  each {"text", "kind"}; one of kind "tiled" has "tiles", the number of tiles for each dimension of an array, and the
 //              device at each position of the tile assignment (position t * copies + c holds tile t): as an iota, "reshape" and
 //              "perm", or as a list, "devices"

@@ -5,12 +5,11 @@ function drawHeadline() {
   document.title = `${data.title}: what is sent, and why`;
   byId('program').replaceChildren(...breakable(data.title));
   byId('headline').textContent = data.summary;
-  const known = explanation.all_trips_known && explanation.all_groups_known;
   const figure = (value, label) => el('li', {}, el('b', {}, value), ' ', el('span', {}, label));
   const figures = [
-    figure((known ? '' : 'at least ') + bytesText(sent), 'sent per device'),
-    figure(countText(explanation.collectives), number(explanation.collectives) === 1 ? 'collective' : 'collectives'),
     figure(bytesText(memory.peak), `of memory at the peak, ${bytesText(memory.parameters)} of it arguments`),
+    figure(countText(sent), 'bytes sent'),
+    records.length === explanation.collectives ? '' : figure(countText(records.length), `arrays in ${countText(explanation.collectives)} collectives`),
   ];
   if (hasTimes) {
     const share = explanation.step_seconds > 0 ? explanation.collective_seconds / explanation.step_seconds : 0;
@@ -18,7 +17,7 @@ function drawHeadline() {
   }
   const axes = list(data.mesh.axes).filter((axis) => axis.name).map((axis) => `${axis.name} ${axis.size}`);
   figures.push(figure(countText(explanation.num_partitions), axes.length ? `devices: ${axes.join(' × ')}` : 'devices'));
-  byId('figures').append(...figures);
+  byId('figures').append(...figures.filter((one) => one));
   byId('axes').textContent = data.made_up_axes ? `Axes ${data.made_up_axes}: a letter and a size each; the module names none.` : '';
   byId('made').textContent = `Written by hlo-partition ${data.version}. Bytes are per device, of all trips of a loop.`;
 }

@@ -6,6 +6,7 @@
 
 #include "hlo/analysis/author_names.h"
 #include "hlo/analysis/source_frames.h"
+#include "hlo/io/hlo_text_names.h"
 #include "hlo/ir/parameter_name.h"
 
 namespace toroid {
@@ -164,15 +165,16 @@ ProgramSection MakeProgramSection(const Module& module, absl::Span<const Instruc
   ProgramSection out;
   for (const Instruction* instruction : shown)
     out.place.emplace(instruction, static_cast<int>(out.place.size()));
+  const TextNames names(module);
   SourceFrames frames(module);
   Texts opcodes, shapes, computations, op_names, sources;
   Json name = Json::array(), opcode = Json::array(), shape = Json::array(), computation = Json::array(),
        op_name = Json::array(), source = Json::array(), bytes = Json::array(), operands = Json::array();
   for (const Instruction* instruction : shown) {
-    name.push_back(Bounded(instruction->name()));
+    name.push_back(Bounded(names(*instruction)));
     opcode.push_back(opcodes.Add(std::string(instruction->opcode_name())));
     shape.push_back(shapes.Add(instruction->shape().ToString()));
-    computation.push_back(computations.Add(instruction->computation()->name()));
+    computation.push_back(computations.Add(names(*instruction->computation())));
     op_name.push_back(op_names.Add(AuthorName(*instruction)));
     source.push_back(sources.Add(frames.LineOf(instruction->metadata())));
     bytes.push_back(instruction->shape().ByteSize());

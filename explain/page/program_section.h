@@ -3,7 +3,7 @@
 //   instructions  of the whole program
 //   opcode, shape, computation, op_name, source
 //                 for each instruction an index into the text lists opcodes, shapes, computations, op_names, sources
-//   name, bytes   for each instruction its name and the bytes of its result
+//   name, bytes   for each instruction its name, as in HLO text, and the bytes of its result
 //   operands      for each instruction a list of places in these columns
 //   carried       pairs (from, to) of places: a value that enters or leaves a called computation. The state of a loop is carried
 //                 element by element, from its first value to the get-tuple-element in the body, and from the body's root to

@@ -75,7 +75,7 @@ const table = (() => {
     return lineOf(row, member, [el('td', {class: 'opcode'}, `${member + 1} of ${row.members.length}`), el('td', {class: 'count'}),
       el('td', {class: 'group'}), el('td', {class: 'number operands'}, bytesText(record.operand_bytes)), sentCell(record.sent_bytes),
       ...timeCells(number(record.seconds), explanation.step_seconds > 0 ? number(record.seconds) / explanation.step_seconds : 0),
-      causeCell(name, '', record.instruction === name ? '' : record.instruction)]);
+      causeCell(name, '', recordName(record) === name ? '' : recordName(record))]);
   }
   function detailLine(row, member) {
     const cell = el('td', {colspan: COLUMNS.length});

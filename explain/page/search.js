@@ -17,7 +17,7 @@ const search = (() => {
     return found;
   }
   function instructionItem(i) {
-    return el('li', {}, el('a', {href: '#node-' + encodeURIComponent(nodes.name(i))}, nodes.name(i)), ' ',
+    return el('li', {}, el('a', {href: nodes.link(i)}, nodes.name(i)), ' ',
       el('span', {class: 'soft'}, [nodes.opcode(i), nodes.shape(i), nodes.source(i)].filter((part) => part).join('  ')));
   }
   function drawFound() {

@@ -108,7 +108,8 @@ Json FileJson(const File& file, bool reads_files) {
     json["missing"] = std::string(text.status().message());
     return json;
   }
-  const std::vector<absl::string_view> lines = absl::StrSplit(*text, '\n');
+  std::vector<absl::string_view> lines = absl::StrSplit(*text, '\n');
+  if (lines.back().empty()) lines.pop_back();
   for (const auto& [first, last] : Parts(file.named, static_cast<int>(lines.size()))) {
     Json part = Json::array();
     for (int i = first; i <= last; ++i) part.push_back(std::string(lines[i - 1].substr(0, kMostLetters)));
