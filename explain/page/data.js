@@ -58,7 +58,7 @@ list(explanation.rows).forEach((raw, index) => {
     count: number(raw.count), group: number(raw.group), operands: number(raw.operand_bytes), sent: number(raw.sent_bytes),
     seconds: number(raw.seconds), share: number(raw.share),
   };
-  row.haystack = [row.opcode, row.step, row.source].concat(list(raw.names), row.members.map((i) => recordName(records[i])))
+  row.haystack = [row.opcode, row.name, row.step, row.source].concat(list(raw.names), row.members.map((i) => recordName(records[i])))
     .join('\n').toLowerCase();
   rows.push(row);
   rowOfId.set(id, row);

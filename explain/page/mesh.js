@@ -136,7 +136,7 @@ const mesh = (() => {
     const group = (kind, label) => el('optgroup', {label}, tensors.map((tensor, i) => (tensor.kind === kind ? option(tensor, i) : null)));
     byId('mesh-choice').replaceChildren(
       ...(record && record.groups >= 0 ? [el('optgroup', {label: 'The open row'}, el('option', {value: 'groups'}, `groups of ${recordName(record)}`))] : []),
-      group('argument', 'Arguments'), group('result', 'Results'));
+      group('argument', 'Arguments'), group('result', 'Results'), group('value', 'Values inside, the largest'));
   }
   const deviceAt = (event) => {
     const cell = event.target.closest('i');

@@ -188,7 +188,8 @@ Json GroupJson(const Instruction& collective, const DeviceCounts& counts, int64_
 }  // namespace
 
 MeshSection MakeMeshSection(const Module& module, const Module* global, int64_t num_partitions,
-                            absl::Span<const Instruction* const> collectives) {
+                            absl::Span<const Instruction* const> collectives,
+                            absl::Span<const WholeArray> inside) {
   Tensors tensors;
   const Computation& entry = *module.entry();
   const Computation* whole = global != nullptr ? global->entry() : nullptr;
@@ -199,6 +200,10 @@ MeshSection MakeMeshSection(const Module& module, const Module* global, int64_t 
   }
   tensors.Add("output", "result", entry.root()->shape(), whole != nullptr ? &whole->root()->shape() : nullptr,
               OutputShardings(module));
+  for (const WholeArray& array : inside) {
+    const std::vector<HloSharding> shardings = {array.sharding};
+    tensors.Add(array.name, "value", array.shape, &array.shape, shardings);
+  }
 
   MeshSection out;
   Json groups = Json::array();

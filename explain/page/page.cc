@@ -80,7 +80,7 @@ Json ExplainPageJson(const ExplainPage& page) {
   const std::vector<const Instruction*> results = ResultsOf(page.collectives);
   for (const Instruction* result : results) metadata.push_back(result->metadata());
   ProgramSection program = MakeProgramSection(page.module, collectives);
-  MeshSection mesh = MakeMeshSection(page.module, page.global, page.num_partitions, collectives);
+  MeshSection mesh = MakeMeshSection(page.module, page.global, page.num_partitions, collectives, page.inside);
   SourceSection source = MakeSourceSection(page.module, page.collectives, metadata, page.shows_sources);
   const auto place_of = [&](const Instruction* instruction) {
     const auto place = program.place.find(instruction);

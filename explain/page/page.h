@@ -6,6 +6,7 @@
 
 #include "absl/types/span.h"
 #include "explain/explanation.h"
+#include "explain/page/whole_arrays.h"
 #include "hlo/analysis/collective_records.h"
 #include "hlo/cost/predicted_times.h"
 #include "hlo/ir/module.h"
@@ -21,6 +22,7 @@ struct ExplainPage {
   int64_t num_partitions = 1;
   absl::Span<const CollectiveRecord> collectives;  // Of `module`.
   const Explanation& explanation;                  // Of `collectives`.
+  absl::Span<const WholeArray> inside;             // Arrays inside the program before partitioning, if known.
   const PredictedTimes* times = nullptr;           // Those that the explanation was made with.
   std::string made_up_axes;                        // Partitioned::made_up_axes
   bool shows_sources = true;                       // Whether text of source files is put into the page.

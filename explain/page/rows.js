@@ -165,7 +165,9 @@ const table = (() => {
       const first = byId('rows').querySelector('tr.main');
       if (first) first.setAttribute('tabindex', 0);
       byId('row-count').textContent = shown.length === rows.length ? '' : `${countText(shown.length)} of ${countText(rows.length)} rows`;
-      if (!rows.length) byId('rows').append(el('tbody', {}, el('tr', {}, el('td', {colspan: COLUMNS.length, class: 'empty'}, 'No collectives: nothing is sent.'))));
+      if (shown.length) return;
+      const why = rows.length ? 'No row has these words.' : 'No collectives: nothing is sent.';
+      byId('rows').append(el('tbody', {}, el('tr', {}, el('td', {colspan: COLUMNS.length, class: 'empty'}, why))));
     },
     start() {
       byId('sort').append(...COLUMNS.map((column) => el('option', {value: column.key}, column.label)));
