@@ -52,8 +52,9 @@ def check_console(driver, url):
             expect(fetched.split('#')[0] == url or fetched.startswith('data:'), f'the page fetches {fetched}')
 
 
-def take_screenshot(driver, path, width, height):
+def take_screenshot(driver, path, width, height, only=''):
+    """A picture of the window; of the element that the selector `only` finds, if there is one."""
     height = height or driver.execute_script('return document.documentElement.scrollHeight')
     set_width(driver, width, height)
     driver.execute_script('scrollTo(0, 0)')
-    driver.save_screenshot(path)
+    driver.find_element('css selector', only).screenshot(path) if only else driver.save_screenshot(path)

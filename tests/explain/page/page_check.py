@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Opens a page that hlo-partition --html wrote in headless Chromium and uses it as a reader would.
 
-    page_check.py PAGE.html [--screenshot=OUT.png] [--open=ID] [--dark] [--width=1280] [--height=0] [--within=SECONDS]
+    page_check.py PAGE.html [--screenshot=OUT.png] [--open=ID] [--only=SELECTOR] [--dark] [--width=1280] [--height=0] [--within=SECONDS]
 
 Fails when the console has an error or warning, anything is fetched, sorting, finding, folding, opening, links, keys, the theme,
 the graph, the mesh or the source does not do what it says, or something sticks out at the side, at 400 pixels too. What must be
@@ -282,6 +282,9 @@ def check_source(driver, data):
         expect(not driver.find_element(By.ID, 'source').is_displayed(), 'source is shown though no line is known')
         return
     file = max(named, key=lambda one: sum(line[1] for line in one['lines']))
+    first = driver.execute_script('return byId("source-choice").options[0].value')
+    expect(data['files'][int(first)] == file, 'the first file is not the one whose lines send most')
+    driver.execute_script('const choice = byId("source-choice"); choice.value = arguments[0]; choice.dispatchEvent(new Event("change"))', first)
     shown = driver.execute_script("return Array.from(document.querySelectorAll('#source-text .sent button'), (button) => button.innerText)")
     wanted = {bytes_text(sent) for _, sent in file['lines']}
     expect({text.replace('\u00a0', ' ') for text in shown} == wanted or len(file['lines']) > 50, f'the margin shows {shown[:4]} instead of {sorted(wanted)[:4]}')
@@ -312,6 +315,7 @@ def main():
     parser.add_argument('page')
     parser.add_argument('--screenshot', help='write a picture of the page to this file')
     parser.add_argument('--open', default='', help='for the picture: the link of a row to open, or a number for the row at that place')
+    parser.add_argument('--only', default='', help='for the picture: the element to show alone, such as .pair')
     parser.add_argument('--dark', action='store_true', help='with the dark color scheme')
     parser.add_argument('--width', type=int, default=1280, help='of the window, in pixels')
     parser.add_argument('--height', type=int, default=0, help='of the picture, in pixels; 0: the whole page')
@@ -334,7 +338,7 @@ def main():
                         driver.execute_script("document.querySelectorAll('#rows tr.main')[+arguments[0]].click()", arguments.open)
                     elif arguments.open:
                         driver.execute_script('location.hash = arguments[0]', arguments.open)
-                    take_screenshot(driver, arguments.screenshot, arguments.width, arguments.height)
+                    take_screenshot(driver, arguments.screenshot, arguments.width, arguments.height, arguments.only)
                     driver.get('about:blank')
                     driver.get(url)
                     set_width(driver, arguments.width)
