@@ -1,7 +1,7 @@
 // rows.js: the table of rows: sorted, filtered, folded; one row may be open and shows its details below it.
 
 const table = (() => {
-  const FIRST = 60, FIRST_MEMBERS = 20;
+  const FIRST = 60, FIRST_MEMBERS = 20, MOST_DRAWN = 2000;
   const COLUMNS = [
     {key: 'opcode', label: 'collective'}, {key: 'count', label: 'count', isNumber: true},
     {key: 'group', label: 'group', isNumber: true}, {key: 'operands', label: 'operands', isNumber: true},
@@ -131,13 +131,15 @@ const table = (() => {
   }
 
   function onKey(event) {
-    const line = event.target.closest('tr.main, tr.member');
+    // Inside the details of a row only Escape is the table's.
+    const isEscape = event.key === 'Escape' && open;
+    const line = event.target.closest('tr.main, tr.member') || (isEscape ? byId(idOf(open.row, open.member)) : null);
     if (!line || event.ctrlKey || event.metaKey || event.altKey) return;
     const lines = Array.from(byId('rows').querySelectorAll('tr.main, tr.member'));
     const at = lines.indexOf(line);
     const row = rows[+line.parentNode.dataset.row];
     const member = line.classList.contains('main') ? null : +line.id.split('.').pop() - 1;
-    if (event.target !== line && event.key !== 'Escape') return;
+    if (event.target !== line && !isEscape) return;
     if (event.key === 'ArrowDown') {
       if (at === lines.length - 1 && grown) grown.growTo(bodyOf.size + FIRST);
       focus(byId('rows').querySelectorAll('tr.main, tr.member')[at + 1]);
@@ -146,7 +148,7 @@ const table = (() => {
     } else if (event.key === 'ArrowRight') unfold(row, true);
     else if (event.key === 'ArrowLeft') unfold(row, false);
     else if (event.key === 'Enter' || event.key === ' ') table.toggle(row, member);
-    else if (event.key === 'Escape' && open) {
+    else if (isEscape) {
       const id = idOf(open.row, open.member);
       setOpen(null);
       focus(byId(id));
@@ -192,6 +194,7 @@ const table = (() => {
       if (!row) return false;
       const member = place === undefined || !row.members[place - 1] && row.members[place - 1] !== 0 ? null : place - 1;
       if (!search.matches(row)) search.set('');
+      if (shown.indexOf(row) > MOST_DRAWN) search.set(row.name);
       grown.growTo(shown.indexOf(row) + 1);
       if (member !== null) unfolded.add(row);
       setOpen({row, member}, true);

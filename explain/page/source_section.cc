@@ -110,6 +110,11 @@ Json FileJson(const File& file, bool reads_files) {
   }
   std::vector<absl::string_view> lines = absl::StrSplit(*text, '\n');
   if (lines.back().empty()) lines.pop_back();
+  if (!file.sent.empty() && file.sent.rbegin()->first > static_cast<int>(lines.size())) {
+    json["missing"] =
+        "it is not the file that the program was made from, since it lacks a line that the program names";
+    return json;
+  }
   for (const auto& [first, last] : Parts(file.named, static_cast<int>(lines.size()))) {
     Json part = Json::array();
     for (int i = first; i <= last; ++i) part.push_back(std::string(lines[i - 1].substr(0, kMostLetters)));

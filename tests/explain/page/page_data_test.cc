@@ -230,6 +230,17 @@ TEST(SourceSectionTest, OfALongFileTheLinesAroundTheNamedOneAreRead) {
   EXPECT_EQ(parts[0]["lines"].size(), 14u);
 }
 
+TEST(SourceSectionTest, AFileThatLacksTheLineIsAnotherOne) {
+  const std::string file = FreshPath("stale.py");
+  for (const char* text : {"", "one line\n"}) {
+    ASSERT_OK(WriteFile(file, text));
+    ASSERT_OK_AND_ASSIGN(const Page page, Explained(LayerText(file)));
+    const Json one = ExplainPageJson(PageOf(page))["files"][0];
+    EXPECT_EQ(one["parts"], Json::array());
+    EXPECT_THAT(std::string(one["missing"]), HasSubstr("lacks a line"));
+  }
+}
+
 TEST(SourceSectionTest, WhatIsNoSourceFileIsNotRead) {
   const std::string secret = FreshPath("passwd");
   const std::string binary = FreshPath("binary.py");
