@@ -31,6 +31,7 @@ function tripsText(raw) {
 // The instructions: columns by place. Edges are built when a graph is asked for first.
 const program = data.program;
 const instructionCount = program.name.length;
+const shardingOf = new Map(program.sharding);
 const nodes = {
   name: (i) => program.name[i],
   opcode: (i) => program.opcodes[program.opcode[i]],
@@ -39,6 +40,7 @@ const nodes = {
   authorName: (i) => program.op_names[program.op_name[i]],
   source: (i) => program.sources[program.source[i]],
   bytes: (i) => number(program.bytes[i]),
+  sharding: (i) => (shardingOf.has(i) ? program.shardings[shardingOf.get(i)] : ''),
   // Names are unique in a computation.
   link: (i) => `#node-${encodeURIComponent(nodes.computation(i) + '/' + nodes.name(i))}`,
 };

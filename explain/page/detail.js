@@ -106,6 +106,7 @@ const instruction = {
     const graph = graphOfInstruction(place);
     box.append(el('div', {class: 'words'},
       el('p', {}, el('b', {}, nodes.opcode(place)), ' ', el('code', {}, breakable(nodes.shape(place))), ` ${bytesText(nodes.bytes(place))}, in `, breakable(nodes.computation(place))),
+      nodes.sharding(place) ? el('p', {}, 'sharding ', el('code', {}, breakable(nodes.sharding(place)))) : null,
       nodes.authorName(place) ? el('p', {}, breakable(nodes.authorName(place))) : null, nodes.source(place) ? el('p', {class: 'soft'}, breakable(nodes.source(place))) : null,
       owners.map((row) => el('p', {}, 'Row ', el('a', {href: '#' + row.id}, breakable(`${row.opcode} for ${row.name}`)))),
       instructionList('Operands', graph.up, 8, 'none'), instructionList('Read by', graph.down, 8, 'none')), picture);

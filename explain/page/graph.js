@@ -90,7 +90,7 @@ function drawGraph(parent, from) {
     canvas.querySelectorAll('g.node').forEach((node) => node.classList.toggle('chosen', +node.dataset.place === place));
     const left = wide.has(place) ? '' : el('button', {type: 'button', onclick: () => { wide.add(place); draw(); }}, 'All its neighbours');
     about.replaceChildren(el('b', {}, nodes.name(place)), ' ', nodes.opcode(place), ' ', el('code', {}, breakable(nodes.shape(place))), ' ',
-      bytesText(nodes.bytes(place)), nodes.authorName(place) ? el('span', {class: 'soft'}, ' ', breakable(nodes.authorName(place))) : null,
+      bytesText(nodes.bytes(place)), nodes.sharding(place) ? el('span', {}, ', sharding ', el('code', {}, breakable(nodes.sharding(place)))) : null, nodes.authorName(place) ? el('span', {class: 'soft'}, ' ', breakable(nodes.authorName(place))) : null,
       nodes.source(place) ? el('span', {class: 'soft'}, ' ', breakable(nodes.source(place))) : null, ' ',
       el('a', {href: nodes.link(place)}, 'its own graph'), ' ', left);
   }

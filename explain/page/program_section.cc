@@ -6,6 +6,7 @@
 
 #include "hlo/analysis/author_names.h"
 #include "hlo/analysis/source_frames.h"
+#include "hlo/devices/hlo_sharding.h"
 #include "hlo/io/hlo_text_names.h"
 #include "hlo/ir/parameter_name.h"
 
@@ -153,6 +154,13 @@ std::string AuthorName(const Instruction& instruction) {
   return name == instruction.name() ? "" : name;
 }
 
+// How an array is cut; "" where nothing is said.
+std::string ShardingText(const Instruction& instruction) {
+  if (instruction.sharding() == nullptr || !instruction.shape().IsArray()) return "";
+  const absl::StatusOr<HloSharding> sharding = HloSharding::FromProto(*instruction.sharding());
+  return sharding.ok() ? sharding->ToString() : "";
+}
+
 }  // namespace
 
 ProgramSection MakeProgramSection(const Module& module, absl::Span<const Instruction* const> around,
@@ -167,9 +175,10 @@ ProgramSection MakeProgramSection(const Module& module, absl::Span<const Instruc
     out.place.emplace(instruction, static_cast<int>(out.place.size()));
   const TextNames names(module);
   SourceFrames frames(module);
-  Texts opcodes, shapes, computations, op_names, sources;
+  Texts opcodes, shapes, computations, op_names, sources, shardings;
   Json name = Json::array(), opcode = Json::array(), shape = Json::array(), computation = Json::array(),
-       op_name = Json::array(), source = Json::array(), bytes = Json::array(), operands = Json::array();
+       op_name = Json::array(), source = Json::array(), bytes = Json::array(), operands = Json::array(),
+       sharding = Json::array();
   for (const Instruction* instruction : shown) {
     name.push_back(Bounded(names(*instruction)));
     opcode.push_back(opcodes.Add(std::string(instruction->opcode_name())));
@@ -178,6 +187,8 @@ ProgramSection MakeProgramSection(const Module& module, absl::Span<const Instruc
     op_name.push_back(op_names.Add(AuthorName(*instruction)));
     source.push_back(sources.Add(frames.LineOf(instruction->metadata())));
     bytes.push_back(instruction->shape().ByteSize());
+    const std::string cut = ShardingText(*instruction);
+    if (!cut.empty()) sharding.push_back({static_cast<int>(name.size()) - 1, shardings.Add(cut)});
     Json places = Json::array();
     for (const Instruction* operand : instruction->operands()) {
       const auto place = out.place.find(operand);
@@ -196,6 +207,7 @@ ProgramSection MakeProgramSection(const Module& module, absl::Span<const Instruc
               {"computations", computations.Take()},
               {"op_names", op_names.Take()},
               {"sources", sources.Take()},
+              {"shardings", shardings.Take()},
               {"name", std::move(name)},
               {"opcode", std::move(opcode)},
               {"shape", std::move(shape)},
@@ -204,6 +216,7 @@ ProgramSection MakeProgramSection(const Module& module, absl::Span<const Instruc
               {"source", std::move(source)},
               {"bytes", std::move(bytes)},
               {"operands", std::move(operands)},
+              {"sharding", std::move(sharding)},
               {"carried", std::move(pairs)}};
   return out;
 }

@@ -5,6 +5,7 @@
 //                 for each instruction an index into the text lists opcodes, shapes, computations, op_names, sources
 //   name, bytes   for each instruction its name, as in HLO text, and the bytes of its result
 //   operands      for each instruction a list of places in these columns
+//   sharding      pairs of a place and an index into shardings, for those that say how the array of which they hold a part is cut
 //   carried       pairs (from, to) of places: a value that enters or leaves a called computation. The state of a loop is carried
 //                 element by element, from its first value to the get-tuple-element in the body, and from the body's root to
 //                 the get-tuple-element behind the loop.

@@ -78,6 +78,8 @@ TEST(PageDataTest, EveryRowNamesItsCollectivesAndTheirInstructions) {
   EXPECT_EQ(program["opcodes"][program["opcode"][op].get<int>()], "all-reduce");
   EXPECT_EQ(program["shapes"][program["shape"][op].get<int>()], "f32[6,8]");
   ASSERT_EQ(program["operands"][op].size(), 1u);
+  ASSERT_EQ(program["sharding"].size(), 2u);  // Of x and w.
+  EXPECT_EQ(program["shardings"][program["sharding"][1][1].get<int>()], "{devices=[4,1]<=[4]}");
   const int operand = program["operands"][op][0];
   EXPECT_EQ(program["opcodes"][program["opcode"][operand].get<int>()], "dot");
   EXPECT_EQ(json["memory"]["parameters"], 6 * 2 * 4 + 2 * 8 * 4);
