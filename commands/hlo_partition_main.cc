@@ -60,6 +60,15 @@ int main(int argc, char** argv) {
              "full_json: the same as JSON. --explain=plan prints the plan instead: how each array is cut and each op computed")
           ->check(CLI::IsMember(modes));
   app.add_option(
+      "--html", command.html,
+      "Write the explanation as a page for a browser: one file that opens without a network; - for standard output");
+  std::string html_sources = "lines";
+  app.add_option(
+         "--html_sources", html_sources,
+         "What the page holds of source files that are at hand: lines, those that cause communication and lines around "
+         "them; or none")
+      ->check(CLI::IsMember({"lines", "none"}));
+  app.add_option(
       "--machine", command.machine,
       "Decide by predicted seconds on this slice, such as tpu-v3-128 (hlo-simulate), instead of by bytes; "
       "--explain adds time and share of the step");
@@ -75,6 +84,7 @@ int main(int argc, char** argv) {
   });
   return toroid::RunCommand(app, argc, argv, [&] {
     if (!format.empty()) command.format = formats.at(format);
+    command.html_sources = html_sources == "lines";
     if (*explain_option) {
       command.explain = modes.at(explain);
     }

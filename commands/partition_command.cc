@@ -17,6 +17,8 @@
 #include "explain/explain_json.h"
 #include "explain/explain_table.h"
 #include "explain/explanation.h"
+#include "explain/page/page.h"
+#include "explain/page/whole_arrays.h"
 #include "explain/statistics_json.h"
 #include "hlo/analysis/collective_records.h"
 #include "hlo/base/files.h"
@@ -53,15 +55,20 @@ struct Input {
   std::optional<Slice> slice;
   HloFile file;
   PassObserver observer;  // Dumps and verifies the module after each phase and pass.
+  // For the page: arrays of the program before partitioning, filled by the observer.
+  std::shared_ptr<std::vector<WholeArray>> arrays = std::make_shared<std::vector<WholeArray>>();
 };
 
-PassObserver ObserverOf(const PartitionCommand& command) {
+PassObserver ObserverOf(const PartitionCommand& command,
+                        const std::shared_ptr<std::vector<WholeArray>>& arrays) {
   PassObserver observer;
   observer.verify = command.verify;
-  if (command.dump_dir.empty()) return observer;
+  if (command.dump_dir.empty() && command.html.empty()) return observer;
   const auto number = std::make_shared<int>(0);  // Shared by all copies of the observer.
-  observer.see = [folder = command.dump_dir, number](absl::string_view phase, const Module& after) {
-    return Dump(folder, (*number)++, phase, after);
+  observer.see = [folder = command.dump_dir, is_page = !command.html.empty(), number, arrays](
+                     absl::string_view phase, const Module& after) {
+    if (is_page && phase == "propagate") *arrays = ListWholeArrays(after);
+    return folder.empty() ? absl::OkStatus() : Dump(folder, (*number)++, phase, after);
   };
   return observer;
 }
@@ -103,6 +110,25 @@ absl::Status GiveShardings(const PartitionCommand& command, HloFile* file) {
   return ApplyShardingLines(shardings, file->module.get(), &file->warnings);
 }
 
+// Writes the page of the explanation.
+absl::Status WriteHtml(const PartitionCommand& command, const Input& input, const Partitioned& partitioned,
+                       const PredictedTimes* times) {
+  if (command.html.empty()) return absl::OkStatus();
+  const std::vector<CollectiveRecord> collectives = ListCollectives(*partitioned.module);
+  const Explanation explanation =
+      Explain({collectives, partitioned.full_replications, partitioned.cuts, times}, /*full=*/false);
+  return WriteFile(command.html, ExplainPageText({.title = NameOfInput(command.input),
+                                                  .module = *partitioned.module,
+                                                  .global = input.file.module.get(),
+                                                  .num_partitions = partitioned.num_partitions,
+                                                  .collectives = collectives,
+                                                  .explanation = explanation,
+                                                  .inside = *input.arrays,
+                                                  .times = times,
+                                                  .made_up_axes = partitioned.made_up_axes,
+                                                  .shows_sources = command.html_sources}));
+}
+
 void PrintExplanation(const PartitionCommand& command, const Partitioned& partitioned,
                       const PredictedTimes* times) {
   if (command.explain == ExplainMode::kNothing) return;
@@ -137,13 +163,13 @@ bool AsksForPlan(const PartitionCommand& command) {
 bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
   return !AsksForPlan(command) && command.output.empty() && command.shardings.empty() &&
          command.annotations.empty() && command.dump_dir.empty() &&
-         (command.explain != ExplainMode::kNothing || !command.stats.empty()) &&
+         (command.explain != ExplainMode::kNothing || !command.stats.empty() || !command.html.empty()) &&
          (IsPartitioned(module) || LooksPartitioned(module));
 }
 
 bool AsksForNothing(const PartitionCommand& command) {
-  return command.output.empty() && command.stats.empty() && command.dump_dir.empty() && !command.check &&
-         command.explain == ExplainMode::kNothing;
+  return command.output.empty() && command.stats.empty() && command.html.empty() &&
+         command.dump_dir.empty() && !command.check && command.explain == ExplainMode::kNothing;
 }
 
 absl::StatusOr<Partitioned> AsItIs(std::unique_ptr<Module> module) {
@@ -171,7 +197,7 @@ absl::StatusOr<std::optional<Slice>> LoadSlice(const std::string& name) {
 
 absl::StatusOr<Input> ReadInputFile(const PartitionCommand& command) {
   Input input;
-  input.observer = ObserverOf(command);
+  input.observer = ObserverOf(command, input.arrays);
   ASSIGN_OR_RETURN(input.file, ReadHloFile(command.input));
   RETURN_IF_ERROR(Annotate(VerifyModule(*input.file.module), NameOfInput(command.input)));
   RETURN_IF_ERROR(Annotate(GiveShardings(command, &input.file), NameOfInput(command.input)));
@@ -274,6 +300,7 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
                        seconds, times ? &*times : nullptr);
     RETURN_IF_ERROR(WriteOutput(command.stats, json + "\n"));
   }
+  RETURN_IF_ERROR(WriteHtml(command, input, partitioned, times ? &*times : nullptr));
   PrintExplanation(command, partitioned, times ? &*times : nullptr);
   if (AsksForNothing(command)) {
     if (times) std::fputs(PredictionLine(*times).c_str(), stdout);

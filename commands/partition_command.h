@@ -24,6 +24,8 @@ struct PartitionCommand {
   std::string annotations;             // A file of such lines; empty: none.
   std::string stats;                   // The file for the statistics, "-" for standard output; empty: none.
   ExplainMode explain = ExplainMode::kNothing;
+  std::string html;  // The file for the page of the explanation, "-" for standard output; empty: none.
+  bool html_sources = true;  // Whether the page holds text of source files.
   bool check = false;   // Before anything is written, run the program and compare with the unpartitioned run.
   std::string machine;  // The slice to decide and predict for (simulator/machines/machine.h); empty: none.
   std::string dump_dir;      // Folder for the module after each phase and pass; empty: none.

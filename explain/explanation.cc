@@ -54,6 +54,7 @@ std::vector<ExplainedRow> ExactRows(const ExplainedProgram& program, bool full) 
     row.group = record.group_size;
     row.executions = record.executions;
     row.count += 1;
+    row.records.push_back(static_cast<int>(i));
     const int64_t times = record.executions.times;
     row.operand_bytes = SaturatingAdd(row.operand_bytes, SaturatingMultiply(record.operand_bytes, times));
     row.sent_bytes = SaturatingAdd(row.sent_bytes, SaturatingMultiply(record.sent_bytes, times));
@@ -90,8 +91,10 @@ std::vector<ExplainedRow> MergedRows(std::vector<ExplainedRow> rows) {
       merged.push_back(std::move(row));
       continue;
     }
-    merged[it->second].names.push_back(row.name);
-    merged[it->second].seconds += row.seconds;
+    ExplainedRow& into = merged[it->second];
+    into.names.push_back(row.name);
+    into.records.insert(into.records.end(), row.records.begin(), row.records.end());
+    into.seconds += row.seconds;
   }
   for (ExplainedRow& row : merged) {
     const int64_t n = static_cast<int64_t>(row.names.size());
