@@ -17,7 +17,7 @@ struct Partitioned {
   std::unique_ptr<Module> module;
   int64_t num_partitions = 1;
   std::vector<FullReplication> full_replications;
-  std::vector<CutNote> cuts;       // Uneven cuts, and cuts asked for that were not made.
+  std::vector<CutNote> cuts;       // Uneven cuts, and shardings asked for that the program does not follow.
   std::string made_up_axes;        // Mesh axes that causes name if the module names none: "a4, b2".
   std::string plan;                // As text (plan_text.h), if PartitionOptions::states_plan.
   std::vector<PassReport> passes;  // The passes before propagation and after rewriting, in order.
