@@ -43,6 +43,7 @@ struct Explanation {
   std::vector<ExplainedNote> notes;  // Arrays that are replicated, cut unevenly, or not cut though asked for.
   int64_t sent_bytes = 0;            // Per device, in one run.
   bool all_trips_known = true, all_groups_known = true;
+  bool is_merged = true;                // Rows that differ only by numbers in names are one.
   int64_t collectives = 0, arrays = 0;  // A merged collective has several arrays.
 };
 

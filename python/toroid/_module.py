@@ -67,7 +67,7 @@ class Explanation(Result):
 
     @property
     def notes(self) -> list[dict[str, Any]]:
-        """Arrays that are replicated, cut unevenly, or not cut though asked for."""
+        """Arrays that are replicated, cut unevenly, or not cut as they were asked to be."""
         return list(self._data["notes"])
 
     @property
