@@ -50,6 +50,13 @@ int main(int argc, char** argv) {
                  "Partition by the plan in this file, as --explain=plan prints it, instead of choosing one");
   app.add_flag("--replicate_outputs", command.options.replicate_outputs,
                "Replicate all results on every device");
+  app.add_option(
+         "--why", command.why,
+         "Print why this value is cut as it is, or why it is not: an instruction, a name of --explain, parameter(K), "
+         "output{K}, or a glob on op_name")
+      ->type_name("NAME")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--stats", command.stats,
                  "Write time, collectives, flops and memory as JSON to a file, - for standard output");
   CLI::Option* explain_option =

@@ -20,6 +20,7 @@
 #include "explain/page/page.h"
 #include "explain/page/whole_arrays.h"
 #include "explain/statistics_json.h"
+#include "explain/why.h"
 #include "hlo/analysis/collective_records.h"
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
@@ -154,6 +155,15 @@ void PrintExplanation(const PartitionCommand& command, const Partitioned& partit
   std::fputs(table.c_str(), stdout);
 }
 
+// The answers of --why, in the order of the questions.
+absl::Status PrintReasons(const PartitionCommand& command, const Partitioned& partitioned) {
+  for (const std::string& name : command.why) {
+    ASSIGN_OR_RETURN(const std::vector<WhyAnswer> answers, Why(partitioned, name));
+    std::fputs(WhyText(answers).c_str(), stdout);
+  }
+  return absl::OkStatus();
+}
+
 bool AsksForPlan(const PartitionCommand& command) {
   return command.explain == ExplainMode::kPlan || !command.plan.empty();
 }
@@ -161,14 +171,14 @@ bool AsksForPlan(const PartitionCommand& command) {
 // True if the module is the program of one partition and the command asks only for a report on it. A plan is made, or taken,
 // only in partitioning.
 bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
-  return !AsksForPlan(command) && command.output.empty() && command.shardings.empty() &&
-         command.annotations.empty() && command.dump_dir.empty() &&
+  return !AsksForPlan(command) && command.why.empty() && command.output.empty() &&
+         command.shardings.empty() && command.annotations.empty() && command.dump_dir.empty() &&
          (command.explain != ExplainMode::kNothing || !command.stats.empty() || !command.html.empty()) &&
          (IsPartitioned(module) || LooksPartitioned(module));
 }
 
 bool AsksForNothing(const PartitionCommand& command) {
-  return command.output.empty() && command.stats.empty() && command.html.empty() &&
+  return command.output.empty() && command.why.empty() && command.stats.empty() && command.html.empty() &&
          command.dump_dir.empty() && !command.check && command.explain == ExplainMode::kNothing;
 }
 
@@ -302,6 +312,7 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   }
   RETURN_IF_ERROR(WriteHtml(command, input, partitioned, times ? &*times : nullptr));
   PrintExplanation(command, partitioned, times ? &*times : nullptr);
+  RETURN_IF_ERROR(Annotate(PrintReasons(command, partitioned), NameOfInput(command.input)));
   if (AsksForNothing(command)) {
     if (times) std::fputs(PredictionLine(*times).c_str(), stdout);
     std::printf("%s; --explain says why, -o FILE writes it\n",

@@ -22,27 +22,6 @@
 namespace toroid {
 namespace {
 
-// Matches * (any run) and ? (one character), without recursion.
-bool GlobMatches(absl::string_view glob, absl::string_view text) {
-  size_t g = 0, t = 0, star = absl::string_view::npos, resume = 0;
-  while (t < text.size()) {
-    if (g < glob.size() && (glob[g] == '?' || glob[g] == text[t]) && glob[g] != '*') {
-      ++g;
-      ++t;
-    } else if (g < glob.size() && glob[g] == '*') {
-      star = g++;
-      resume = t;
-    } else if (star != absl::string_view::npos) {
-      g = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (g < glob.size() && glob[g] == '*') ++g;
-  return g == glob.size();
-}
-
 // Parses `name` as `prefix`, a number, `suffix`.
 bool TakeNumber(absl::string_view name, absl::string_view prefix, absl::string_view suffix, int64_t* number) {
   return absl::ConsumePrefix(&name, prefix) && absl::ConsumeSuffix(&name, suffix) &&
@@ -322,6 +301,26 @@ absl::Status ApplyShardingLines(const std::vector<ShardingLine>& shardings, Modu
     notes->push_back(where.empty() ? note : absl::StrCat(where, ": ", note));
   }
   return absl::OkStatus();
+}
+
+bool GlobMatches(absl::string_view glob, absl::string_view text) {
+  size_t g = 0, t = 0, star = absl::string_view::npos, resume = 0;
+  while (t < text.size()) {
+    if (g < glob.size() && (glob[g] == '?' || glob[g] == text[t]) && glob[g] != '*') {
+      ++g;
+      ++t;
+    } else if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      resume = t;
+    } else if (star != absl::string_view::npos) {
+      g = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (g < glob.size() && glob[g] == '*') ++g;
+  return g == glob.size();
 }
 
 std::string GivenNameOf(const Instruction& parameter) {

@@ -30,6 +30,9 @@ absl::Status ApplyShardingLines(const std::vector<ShardingLine>& shardings, Modu
 // A NAME that means this entry parameter and nothing else: its op_name, its own name, or parameter(K).
 std::string GivenNameOf(const Instruction& parameter);
 
+// Whether a glob with * (any run) and ? (one character) matches the whole text.
+bool GlobMatches(absl::string_view glob, absl::string_view text);
+
 // The lines of an annotations file, without blank lines and comments. A comment starts with `#` at the start
 // of a line or after a blank.
 std::vector<ShardingLine> ReadShardingLines(absl::string_view text, absl::string_view file);

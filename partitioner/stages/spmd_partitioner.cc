@@ -129,7 +129,7 @@ absl::StatusOr<Partitioned> PartitionByPlan(const Module& module, const Partitio
   if (options.states_plan) result.plan = options.plan;
   result.propagate_seconds = propagate_seconds;
   result.partition_seconds = start.Seconds() - propagate_seconds - result.optimize_seconds;
-  result.decided = std::move(plan->plan);
+  result.shardings = std::move(plan->plan.shardings);
   result.program = std::move(program);
   return result;
 }
@@ -214,7 +214,7 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
   // Includes the time spent on plans that were not taken.
   result.propagate_seconds = propagate_seconds;
   result.partition_seconds = start.Seconds() - propagate_seconds - result.optimize_seconds;
-  result.decided = plan;
+  result.shardings = plan.shardings;
   const auto of_candidate = [&](const FormPlans& form) { return form.program.get() == candidate.program; };
   result.program = std::move(absl::c_find_if(forms, of_candidate)->program);
   return result;
