@@ -47,7 +47,9 @@ class Answerer {
     }
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       const int t = graph_.outputs()[i], number = static_cast<int>(i);
-      if (name == absl::StrCat("output{", i, "}") || name == names_.OutputName(number)) tensors.push_back(t);
+      if ((name == "output{}" && graph_.outputs().size() == 1) || name == absl::StrCat("output{", i, "}") ||
+          name == names_.OutputName(number))
+        tensors.push_back(t);
     }
     return tensors;
   }
@@ -67,7 +69,7 @@ class Answerer {
                         SourceOf(tensor)};
     for (const AxisOrigin& origin : origins_.Of(tensor)) answer.cuts.push_back(CutOf(origin));
     for (const Origins::Refusal& refusal : origins_.Refusals(tensor)) {
-      answer.not_cut.push_back({AxesText(AxisList{refusal.axis}), NameOf(refusal.tensor),
+      answer.not_cut.push_back({AxesText(refusal.axes), NameOf(refusal.tensor),
                                 refusal.through == nullptr ? "" : names_.NameOf(*refusal.through),
                                 ReasonText(tensor, refusal), LineOf(refusal.through)});
     }
@@ -81,8 +83,9 @@ class Answerer {
         name == absl::StrCat("parameter(", instruction.parameter_number(), ")")) {
       return true;
     }
-    return instruction.metadata() != nullptr && !instruction.metadata()->op_name().empty() &&
-           graph_.shape(tensor).rank() > 0 && GlobMatches(name, instruction.metadata()->op_name());
+    if (name.find_first_of("*?") == absl::string_view::npos || graph_.shape(tensor).rank() == 0) return false;
+    return GlobMatches(name, names_.NameOf(instruction)) || GlobMatches(name, instruction.name()) ||
+           (instruction.metadata() != nullptr && GlobMatches(name, instruction.metadata()->op_name()));
   }
 
   std::string NameOf(int tensor) const {
@@ -117,7 +120,8 @@ class Answerer {
     std::vector<const Instruction*> ops;
     for (size_t i = origin.hops.size() - 1; i-- > 0;) {
       const Instruction* op = origin.hops[i].through;
-      if (op != nullptr && (ops.empty() || ops.back() != op)) ops.push_back(op);
+      const bool is_new = op != nullptr && op != maker_[begin.tensor] && (ops.empty() || ops.back() != op);
+      if (is_new) ops.push_back(op);
     }
     for (const Instruction* op : MostTelling(ops)) cut.hops.push_back({names_.NameOf(*op), LineOf(op)});
     cut.left_out = static_cast<int>(ops.size() - cut.hops.size());
@@ -140,7 +144,7 @@ class Answerer {
       case Origins::Refusal::Reason::kAskedOtherwise:
         return absl::StrCat("the module asks for another cut of dimension ", refusal.dim);
       case Origins::Refusal::Reason::kAxisInUse:
-        return "the axis cuts another dimension";
+        return "the array is cut over it in another dimension";
       case Origins::Refusal::Reason::kTooSmall:
         return absl::StrCat("dimension ", refusal.dim, " has only ", CountText(size),
                             size == 1 ? " element" : " elements");
@@ -167,9 +171,8 @@ std::string CutText(const WhyCut& cut, const std::string& value) {
   std::string out = absl::StrCat("  ", cut.axes, " in dimension ", cut.dim, ": ");
   switch (cut.begin) {
     case WhyCut::Begin::kAsked:
-      if (cut.name == value && cut.hops.empty())
-        return absl::StrCat(out, "asked for here", InBrackets(cut.source), "\n");
-      absl::StrAppend(&out, "asked for of ", cut.name);
+      if (cut.name == value && cut.hops.empty()) return out + "the module asks for it here\n";
+      absl::StrAppend(&out, "the module asks for it at ", cut.name);
       break;
     case WhyCut::Begin::kCheapest:
       absl::StrAppend(&out, "no annotation; so ", cut.name,
@@ -182,7 +185,7 @@ std::string CutText(const WhyCut& cut, const std::string& value) {
   }
   absl::StrAppend(&out, InBrackets(cut.source));
   if (!cut.hops.empty()) {
-    absl::StrAppend(&out, ", handed on by ",
+    absl::StrAppend(&out, "\n    through ",
                     absl::StrJoin(cut.hops, ", ", [](std::string* text, const WhyHop& hop) {
                       absl::StrAppend(text, hop.name, InBrackets(hop.source));
                     }));
@@ -206,7 +209,12 @@ absl::StatusOr<std::vector<WhyAnswer>> Why(const Partitioned& partitioned, absl:
         absl::StrCat("--why: no array is named '", name, "'", DidYouMean(name, answerer.AllNames())));
   }
   std::vector<WhyAnswer> answers;
-  for (const int t : tensors) answers.push_back(answerer.AnswerFor(t));
+  for (const int t : tensors) {
+    answers.push_back(answerer.AnswerFor(t));
+    for (const CutNote& note : partitioned.cuts) {
+      if (!note.is_obeyed && note.name == answers.back().name) answers.back().not_obeyed = note.text;
+    }
+  }
   return answers;
 }
 
@@ -217,6 +225,7 @@ std::string WhyText(const std::vector<WhyAnswer>& answers, size_t most) {
     absl::StrAppend(&out, answer.name, " ", answer.shape,
                     answer.cuts.empty() ? " is whole on every device" : " is cut ",
                     answer.cuts.empty() ? "" : answer.sharding, InBrackets(answer.source), "\n");
+    if (!answer.not_obeyed.empty()) absl::StrAppend(&out, "  not obeyed: ", answer.not_obeyed, "\n");
     for (const WhyCut& cut : answer.cuts) out += CutText(cut, answer.name);
     for (const WhyNot& no : answer.not_cut) {
       absl::StrAppend(&out, "  not by ", no.axes, ", which cuts ", no.neighbour,

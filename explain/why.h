@@ -1,8 +1,10 @@
 // `hlo-partition --why=NAME`: why a value is cut as it is, or why it is not.
 //
 //   h f32[64,128] is cut [{"data"}, {"model"}] (model.py:12)
-//     {"data"} in dimension 0: asked for of x (model.py:3), handed on by dot.3 (model.py:9), tanh.5 (model.py:12)
-//     {"model"} in dimension 1: asked for of params['w'], handed on by dot.3 (model.py:9), tanh.5 (model.py:12)
+//     {"data"} in dimension 0: the module asks for it at x (model.py:3)
+//       through dot.3 (model.py:9), tanh.5 (model.py:12)
+//     {"model"} in dimension 1: the module asks for it at params['w']
+//       through dot.3 (model.py:9), tanh.5 (model.py:12)
 #pragma once
 
 #include <string>
@@ -40,6 +42,8 @@ struct WhyAnswer {
   std::string name, shape, sharding, source;
   std::vector<WhyCut> cuts;
   std::vector<WhyNot> not_cut;
+  std::string
+      not_obeyed;  // "asked for [{}, {"x"}]: every device makes all of it"; "" if the program follows the sharding.
 };
 
 // The ops of a way that are shown besides the annotation and the value.

@@ -111,22 +111,25 @@ std::vector<Origins::Refusal> Origins::Refusals(int tensor) const {
     const FlowOp& op = graph.ops()[number];
     for (int d = 0; d < shape.rank(); ++d) {
       for (const Neighbour& neighbour : NeighboursAt(op, tensor, d)) {
+        AxisList missing;
         const AxisList& axes = plan_[neighbour.tensor].dims[neighbour.dim];
         for (int i = 0; i < axes.size(); ++i) {
           if (Cuts(tensor, d, axes[i]) || (told >> axes[i] & 1)) continue;
           told |= AxisSet{1} << axes[i];
-          Refusal refusal = {neighbour.tensor, d, axes[i], op.instruction};
-          const int64_t tiles = program_.annotations.mesh.Product(plan_[tensor].dims[d]) *
-                                program_.annotations.mesh.size(axes[i]);
-          if (annotation && (annotation->closed >> d & 1)) {
-            refusal.reason = Refusal::Reason::kAskedOtherwise;
-          } else if (used >> axes[i] & 1) {
-            refusal.reason = Refusal::Reason::kAxisInUse;
-          } else if (tiles > shape.dim(d)) {
-            refusal.reason = Refusal::Reason::kTooSmall;
-          }
-          refusals.push_back(refusal);
+          missing.push_back(axes[i]);
         }
+        if (missing.empty()) continue;
+        Refusal refusal = {neighbour.tensor, d, missing, op.instruction};
+        const Mesh& mesh = program_.annotations.mesh;
+        const int64_t tiles = mesh.Product(plan_[tensor].dims[d]) * mesh.Product(missing);
+        if (annotation && (annotation->closed >> d & 1)) {
+          refusal.reason = Refusal::Reason::kAskedOtherwise;
+        } else if ((used & missing.Set()) != 0) {
+          refusal.reason = Refusal::Reason::kAxisInUse;
+        } else if (tiles > shape.dim(d)) {
+          refusal.reason = Refusal::Reason::kTooSmall;
+        }
+        refusals.push_back(refusal);
       }
     }
   }

@@ -39,11 +39,11 @@ class Origins {
   // The ways of all axes of a tensor, in the order of its dimensions.
   std::vector<AxisOrigin> Of(int tensor) const;
 
-  // Why an axis that a neighbour has does not cut a tensor: "dot.3 could hand on {"x"} from w (dimension 1), but ...".
+  // Why axes that a neighbour has do not cut a tensor.
   struct Refusal {
     int tensor = 0;  // The neighbour.
     int dim = 0;     // The dimension of the asked tensor.
-    int axis = 0;
+    AxisList axes;   // Those of one dimension of the neighbour.
     const Instruction* through = nullptr;
     enum class Reason { kAskedOtherwise, kAxisInUse, kTooSmall, kNotHandedOn } reason = Reason::kNotHandedOn;
   };

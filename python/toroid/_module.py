@@ -249,6 +249,27 @@ class Module(_Program):
         statistics = json.loads((files.folder / "statistics.json").read_text())
         return Partitioned(out, files, self.name, statistics, explained)
 
+    def why(
+        self,
+        name: str,
+        num_partitions: Optional[int] = None,
+        *,
+        shardings: Optional[Shardings] = None,
+        mesh: Any = None,
+        progress: Optional[bool] = None,
+    ) -> str:
+        """Why a value is cut as it is: the annotation and the ops that each axis came through, as `hlo-partition --why` prints it.
+
+        Args:
+          name: an instruction, a name of an `Explanation`'s rows, `parameter(3)`, `output{0}`, or a glob on these.
+          num_partitions: as for `partition`; so are `shardings`, `mesh` and `progress`.
+
+        Raises:
+          ToroidError: if no array has the name; the message has the nearest one.
+        """
+        words: list[Word] = [self._path, f"--why={name}", *self._sharding_words(num_partitions, shardings, mesh)]
+        return run("hlo-partition", words, **_options(progress))
+
     def check(
         self,
         args: Optional[Sequence[Any]] = None,
