@@ -57,6 +57,13 @@ int main(int argc, char** argv) {
       ->type_name("NAME")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option(
+         "--what_if,--what-if", command.what_if,
+         "Try this sharding, in place of the module's own, and print the program's bytes, flops and memory beside those "
+         "without it; NAME as for --shard")
+      ->type_name("NAME=SHARDING")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--stats", command.stats,
                  "Write time, collectives, flops and memory as JSON to a file, - for standard output");
   CLI::Option* explain_option =

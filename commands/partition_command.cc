@@ -20,6 +20,7 @@
 #include "explain/page/page.h"
 #include "explain/page/whole_arrays.h"
 #include "explain/statistics_json.h"
+#include "explain/what_if.h"
 #include "explain/why.h"
 #include "hlo/analysis/collective_records.h"
 #include "hlo/base/files.h"
@@ -28,6 +29,7 @@
 #include "hlo/base/terminal.h"
 #include "hlo/devices/spmd_record.h"
 #include "hlo/io/hlo_text.h"
+#include "hlo/ir/edit.h"
 #include "hlo/ops/verify_module.h"
 #include "hlo/passes/pass.h"
 #include "partitioner/prepare/sharding_lines.h"
@@ -49,7 +51,7 @@ absl::Status Dump(const std::string& folder, int number, absl::string_view phase
 // What --machine names, and its costs.
 struct Slice {
   Machine machine;
-  std::unique_ptr<MachineCostModel> cost;
+  std::shared_ptr<const MachineCostModel> cost;
 };
 
 struct Input {
@@ -164,6 +166,35 @@ absl::Status PrintReasons(const PartitionCommand& command, const Partitioned& pa
   return absl::OkStatus();
 }
 
+absl::StatusOr<ProgramFigures> FiguresOnSlice(const Module& partitioned, const Input& input) {
+  if (!input.slice) return FiguresOf(partitioned);
+  ASSIGN_OR_RETURN(const PredictedTimes times, PredictTimes(partitioned, input.slice->machine));
+  return FiguresOf(partitioned, &times);
+}
+
+// Partitions the module once more for each question of --what_if, and prints how the programs differ.
+absl::Status TryShardings(const PartitionCommand& command, const Input& input,
+                          const Partitioned& partitioned) {
+  if (command.what_if.empty()) return absl::OkStatus();
+  if (input.file.module == nullptr)
+    return absl::InvalidArgumentError(
+        "--what_if compares programs of several devices; leave out --num_partitions=1");
+  PartitionCommand silent = command;
+  silent.explain = ExplainMode::kNothing;
+  silent.plan.clear();
+  Input trial;
+  trial.slice = input.slice;
+  ASSIGN_OR_RETURN(const ProgramFigures now, FiguresOnSlice(*partitioned.module, input));
+  for (const std::string& question : command.what_if) {
+    const std::unique_ptr<Module> module = CloneModule(*input.file.module);
+    RETURN_IF_ERROR(ApplyShardingLines({{question, "--what_if"}}, module.get()));
+    ASSIGN_OR_RETURN(const Partitioned then, Partition(silent, *module, trial));
+    ASSIGN_OR_RETURN(ProgramFigures figures, FiguresOnSlice(*then.module, input));
+    std::fputs(WhatIfText(CompareFigures(now, std::move(figures)), question, OutputWidth()).c_str(), stdout);
+  }
+  return absl::OkStatus();
+}
+
 bool AsksForPlan(const PartitionCommand& command) {
   return command.explain == ExplainMode::kPlan || !command.plan.empty();
 }
@@ -171,15 +202,16 @@ bool AsksForPlan(const PartitionCommand& command) {
 // True if the module is the program of one partition and the command asks only for a report on it. A plan is made, or taken,
 // only in partitioning.
 bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
-  return !AsksForPlan(command) && command.why.empty() && command.output.empty() &&
+  return !AsksForPlan(command) && command.why.empty() && command.what_if.empty() && command.output.empty() &&
          command.shardings.empty() && command.annotations.empty() && command.dump_dir.empty() &&
          (command.explain != ExplainMode::kNothing || !command.stats.empty() || !command.html.empty()) &&
          (IsPartitioned(module) || LooksPartitioned(module));
 }
 
 bool AsksForNothing(const PartitionCommand& command) {
-  return command.output.empty() && command.why.empty() && command.stats.empty() && command.html.empty() &&
-         command.dump_dir.empty() && !command.check && command.explain == ExplainMode::kNothing;
+  return command.output.empty() && command.why.empty() && command.what_if.empty() && command.stats.empty() &&
+         command.html.empty() && command.dump_dir.empty() && !command.check &&
+         command.explain == ExplainMode::kNothing;
 }
 
 absl::StatusOr<Partitioned> AsItIs(std::unique_ptr<Module> module) {
@@ -313,6 +345,7 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   RETURN_IF_ERROR(WriteHtml(command, input, partitioned, times ? &*times : nullptr));
   PrintExplanation(command, partitioned, times ? &*times : nullptr);
   RETURN_IF_ERROR(Annotate(PrintReasons(command, partitioned), NameOfInput(command.input)));
+  RETURN_IF_ERROR(Annotate(TryShardings(command, input, partitioned), NameOfInput(command.input)));
   if (AsksForNothing(command)) {
     if (times) std::fputs(PredictionLine(*times).c_str(), stdout);
     std::printf("%s; --explain says why, -o FILE writes it\n",

@@ -22,8 +22,10 @@ struct PartitionCommand {
   std::vector<std::string> shardings;  // NAME=SHARDING
   std::string plan;                    // A file with the plan to partition by; empty: none.
   std::string annotations;             // A file of such lines; empty: none.
-  std::vector<std::string> why;        // Values whose cuts are to be explained (explain/why.h).
-  std::string stats;                   // The file for the statistics, "-" for standard output; empty: none.
+  std::vector<std::string>
+      what_if;  // NAME=SHARDING; each is tried alone, in place of the module's sharding of NAME.
+  std::vector<std::string> why;  // Values whose cuts are to be explained (explain/why.h).
+  std::string stats;             // The file for the statistics, "-" for standard output; empty: none.
   ExplainMode explain = ExplainMode::kNothing;
   std::string html;  // The file for the page of the explanation, "-" for standard output; empty: none.
   bool html_sources = true;  // Whether the page holds text of source files.

@@ -25,7 +25,8 @@ function hashOf(string) {
 
 function tripsText(raw) {
   if (!raw.in_loop) return '';
-  return raw.trips === null ? 'in a loop' : `× ${countText(raw.trips)} trips`;
+  const trips = raw.trips === null ? 'in a loop' : `× ${countText(raw.trips)} trips`;
+  return raw.in_condition ? `${trips}, in the loop's condition` : trips;
 }
 
 // The instructions: columns by place. Edges are built when a graph is asked for first.

@@ -1,7 +1,8 @@
 // Shardings given from outside the module: NAME=SHARDING lines of a command line or a file.
 //
-// NAME is the name of an instruction in any computation, `parameter(K)`, `output{K}`, `output{}` if the
-// output is no tuple, or a glob (* and ?), which means all instructions whose metadata's op_name it matches.
+// NAME is the name of an instruction in any computation, also with the author's scopes in front as --explain prints it;
+// `parameter(K)`; `output{K}`, or `output{}` if the output is no tuple; or a glob (* and ?), which means all instructions whose
+// metadata's op_name it matches.
 // SHARDING is any spelling of HLO text, or a list of dimensions such as [{"model"}, {}] over the module's one
 // Shardy mesh. It begins with the first `{` or `[` that follows a `=` and blanks.
 #pragma once

@@ -20,13 +20,6 @@ namespace {
 constexpr int kNoTensor = -1;
 constexpr int kSeveral = -2;
 
-// `name` in the author's scopes of an instruction.
-std::string InScopes(const Instruction& instruction, absl::string_view name) {
-  if (instruction.metadata() == nullptr) return std::string(name);
-  const std::string scopes = AuthorScopes(instruction.metadata()->op_name());
-  return absl::StrCat(scopes, scopes.empty() ? "" : "/", name);
-}
-
 // Whether the result holds only elements of operand 0, perhaps converted, moved or sliced.
 bool HoldsElementsOfOperand(Opcode opcode) {
   switch (opcode) {
@@ -201,8 +194,8 @@ std::string ProgramNames::NameOf(const Instruction& instruction) const {
   if (instruction.opcode() == Opcode::kParameter && instruction.metadata() != nullptr) {
     return ParameterName(instruction);
   }
-  std::string name =
-      InScopes(instruction, instruction.name().empty() ? instruction.opcode_name() : instruction.name());
+  std::string name = InAuthorScopes(
+      instruction, instruction.name().empty() ? instruction.opcode_name() : instruction.name());
   const auto output = output_of_.find(&instruction);
   if (output != output_of_.end()) absl::StrAppend(&name, " for ", output->second);
   return name;

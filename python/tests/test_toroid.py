@@ -240,3 +240,12 @@ def test_a_cut_has_a_reason():
     assert "the module asks for it here" in why
     with pytest.raises(toroid.ToroidError, match="no array is named 'nothing_like_it'"):
         module.why("nothing_like_it")
+
+
+def test_another_sharding_is_tried():
+    module = toroid.load(MOE)
+    text = module.what_if("parameter(0)", "{replicated}")
+    assert text.startswith("what if parameter(0)={replicated}\n")
+    assert "  sent " in text and "7.2 kB" in text
+    with pytest.raises(toroid.ToroidError, match="nothing_like_it"):
+        module.what_if("nothing_like_it", "{replicated}")

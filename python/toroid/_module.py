@@ -270,6 +270,31 @@ class Module(_Program):
         words: list[Word] = [self._path, f"--why={name}", *self._sharding_words(num_partitions, shardings, mesh)]
         return run("hlo-partition", words, **_options(progress))
 
+    def what_if(
+        self,
+        name: str,
+        sharding: Any,
+        num_partitions: Optional[int] = None,
+        *,
+        shardings: Optional[Shardings] = None,
+        mesh: Any = None,
+        progress: Optional[bool] = None,
+    ) -> str:
+        """Bytes sent, collectives, flops and memory per device as the program is, beside those with another sharding of one value.
+
+        Args:
+          name: a value, as in the `shardings` of `partition`.
+          sharding: what it is cut by instead: a `PartitionSpec`, a tuple of axes, a `NamedSharding` or the text of an HLO sharding.
+          num_partitions: as for `partition`; so are `shardings`, `mesh` and `progress`.
+
+        Raises:
+          ToroidError: if no value has the name, or the sharding does not fit it.
+        """
+        text = sharding_text(sharding, self._ranks().get(name), mesh_axes(mesh))
+        words: list[Word] = [self._path, f"--what_if={name}={text}"]
+        words += self._sharding_words(num_partitions, shardings, mesh)
+        return run("hlo-partition", words, **_options(progress))
+
     def check(
         self,
         args: Optional[Sequence[Any]] = None,
