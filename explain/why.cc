@@ -233,7 +233,7 @@ std::string WhyText(const std::vector<WhyAnswer>& answers, size_t most) {
                       no.reason, "\n");
     }
     if (answer.cuts.empty() && answer.not_cut.empty())
-      absl::StrAppend(&out, "  no annotation reaches it: no array that an op combines it with is cut\n");
+      absl::StrAppend(&out, "  no annotation reaches it: it shares no dimension with an array that is cut\n");
   }
   if (answers.size() > most)
     absl::StrAppend(&out, "and ", CountText(static_cast<int64_t>(answers.size() - most)),

@@ -92,7 +92,7 @@ ENTRY main {
           "HloModule m\nENTRY main {\n  x = f32[16] parameter(0), sharding={devices=[8]<=[8]}\n"
           "  k = f32[4] parameter(1)\n  e = f32[16] exponential(x)\n  ROOT t = (f32[16], f32[4]) tuple(e, k)\n}",
           "k"),
-      HasSubstr("  no annotation reaches it: no array that an op combines it with is cut\n"));
+      HasSubstr("  no annotation reaches it: it shares no dimension with an array that is cut\n"));
 }
 
 TEST(WhyTest, WhatIsNotObeyedIsSaid) {
