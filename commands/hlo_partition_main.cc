@@ -64,6 +64,10 @@ int main(int argc, char** argv) {
       ->type_name("NAME=SHARDING")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_flag(
+      "--advise", command.advise,
+      "Try changes of the annotations behind the largest collectives, and print at most three that make the program "
+      "send less");
   app.add_option("--stats", command.stats,
                  "Write time, collectives, flops and memory as JSON to a file, - for standard output");
   CLI::Option* explain_option =

@@ -14,6 +14,7 @@
 #include "commands/file_names.h"
 #include "commands/nothing_sharded.h"
 #include "commands/run_command.h"
+#include "explain/advice.h"
 #include "explain/explain_json.h"
 #include "explain/explain_table.h"
 #include "explain/explanation.h"
@@ -172,26 +173,30 @@ absl::StatusOr<ProgramFigures> FiguresOnSlice(const Module& partitioned, const I
   return FiguresOf(partitioned, &times);
 }
 
-// Partitions the module once more for each question of --what_if, and prints how the programs differ.
+// Partitions the module once more for each question of --what_if and each trial of --advise, and prints how the programs differ.
 absl::Status TryShardings(const PartitionCommand& command, const Input& input,
                           const Partitioned& partitioned) {
-  if (command.what_if.empty()) return absl::OkStatus();
+  if (command.what_if.empty() && !command.advise) return absl::OkStatus();
   if (input.file.module == nullptr)
     return absl::InvalidArgumentError(
-        "--what_if compares programs of several devices; leave out --num_partitions=1");
+        "--what_if and --advise compare programs of several devices; leave out --num_partitions=1");
   PartitionCommand silent = command;
   silent.explain = ExplainMode::kNothing;
   silent.plan.clear();
   Input trial;
   trial.slice = input.slice;
+  const auto figures_with = [&](const std::string& given) -> absl::StatusOr<ProgramFigures> {
+    const std::unique_ptr<Module> module = CloneModule(*input.file.module);
+    RETURN_IF_ERROR(ApplyShardingLines({{given, "--what_if"}}, module.get()));
+    ASSIGN_OR_RETURN(const Partitioned then, Partition(silent, *module, trial));
+    return FiguresOnSlice(*then.module, input);
+  };
   ASSIGN_OR_RETURN(const ProgramFigures now, FiguresOnSlice(*partitioned.module, input));
   for (const std::string& question : command.what_if) {
-    const std::unique_ptr<Module> module = CloneModule(*input.file.module);
-    RETURN_IF_ERROR(ApplyShardingLines({{question, "--what_if"}}, module.get()));
-    ASSIGN_OR_RETURN(const Partitioned then, Partition(silent, *module, trial));
-    ASSIGN_OR_RETURN(ProgramFigures figures, FiguresOnSlice(*then.module, input));
-    std::fputs(WhatIfText(CompareFigures(now, std::move(figures)), question, OutputWidth()).c_str(), stdout);
+    ASSIGN_OR_RETURN(ProgramFigures then, figures_with(question));
+    std::fputs(WhatIfText(CompareFigures(now, std::move(then)), question, OutputWidth()).c_str(), stdout);
   }
+  if (command.advise) std::fputs(AdviceText(FindAdvice(partitioned, now, figures_with)).c_str(), stdout);
   return absl::OkStatus();
 }
 
@@ -202,15 +207,16 @@ bool AsksForPlan(const PartitionCommand& command) {
 // True if the module is the program of one partition and the command asks only for a report on it. A plan is made, or taken,
 // only in partitioning.
 bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
-  return !AsksForPlan(command) && command.why.empty() && command.what_if.empty() && command.output.empty() &&
-         command.shardings.empty() && command.annotations.empty() && command.dump_dir.empty() &&
+  return !AsksForPlan(command) && command.why.empty() && command.what_if.empty() && !command.advise &&
+         command.output.empty() && command.shardings.empty() && command.annotations.empty() &&
+         command.dump_dir.empty() &&
          (command.explain != ExplainMode::kNothing || !command.stats.empty() || !command.html.empty()) &&
          (IsPartitioned(module) || LooksPartitioned(module));
 }
 
 bool AsksForNothing(const PartitionCommand& command) {
-  return command.output.empty() && command.why.empty() && command.what_if.empty() && command.stats.empty() &&
-         command.html.empty() && command.dump_dir.empty() && !command.check &&
+  return command.output.empty() && command.why.empty() && command.what_if.empty() && !command.advise &&
+         command.stats.empty() && command.html.empty() && command.dump_dir.empty() && !command.check &&
          command.explain == ExplainMode::kNothing;
 }
 

@@ -23,7 +23,8 @@ struct PartitionCommand {
   std::string plan;                    // A file with the plan to partition by; empty: none.
   std::string annotations;             // A file of such lines; empty: none.
   std::vector<std::string>
-      what_if;  // NAME=SHARDING; each is tried alone, in place of the module's sharding of NAME.
+      what_if;          // NAME=SHARDING; each is tried alone, in place of the module's sharding of NAME.
+  bool advise = false;  // Try changes of annotations, and print those that pay (explain/advice.h).
   std::vector<std::string> why;  // Values whose cuts are to be explained (explain/why.h).
   std::string stats;             // The file for the statistics, "-" for standard output; empty: none.
   ExplainMode explain = ExplainMode::kNothing;
