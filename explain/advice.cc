@@ -32,7 +32,8 @@ class Candidates {
       : program_(*partitioned.program),
         graph_(*program_.graph),
         names_(*program_.flat, graph_, program_.annotations, program_.relabeled),
-        origins_(program_, partitioned.shardings) {
+        plan_(partitioned.shardings),
+        origins_(program_, plan_) {
     for (const Instruction* instruction : graph_.ReachedInstructions(*program_.flat)) {
       by_name_.try_emplace(names_.NameOf(*instruction), instruction);
       for (const int t : graph_.Leaves(*instruction)) maker_.try_emplace(t, instruction);
@@ -44,7 +45,11 @@ class Candidates {
     std::vector<Candidate> candidates;
     absl::flat_hash_set<int> seen;
     for (size_t i = 0; i < rows.size() && i < kMostRows; ++i) {
-      for (const int t : AnnotatedBehind(rows[i])) {
+      const Instruction* consumer = ConsumerOf(rows[i]);
+      const FlowOp* op = consumer == nullptr ? nullptr : graph_.OpOf(*consumer);
+      if (op == nullptr) continue;
+      AddCutsOfWholeTensors(*op, &seen, &candidates);
+      for (const int t : AnnotatedBehind(*op)) {
         if (seen.insert(t).second) AddVariants(t, &candidates);
       }
     }
@@ -75,12 +80,9 @@ class Candidates {
     return it == by_name_.end() ? nullptr : it->second;
   }
 
-  std::vector<int> AnnotatedBehind(const ExplainedRow& row) const {
+  std::vector<int> AnnotatedBehind(const FlowOp& op) const {
     std::vector<int> annotated;
-    const Instruction* consumer = ConsumerOf(row);
-    const FlowOp* op = consumer == nullptr ? nullptr : graph_.OpOf(*consumer);
-    if (op == nullptr) return annotated;
-    for (const int t : TensorsOf(*op)) {
+    for (const int t : TensorsOf(op)) {
       for (const AxisOrigin& origin : origins_.Of(t)) {
         const int begin = origin.hops.back().tensor;
         if (origin.kind == AxisOrigin::Kind::kAsked && maker_.contains(begin)) annotated.push_back(begin);
@@ -89,11 +91,32 @@ class Candidates {
     return annotated;
   }
 
+  // Tensors of the op that are asked to be whole, cut as another tensor of their shape is.
+  void AddCutsOfWholeTensors(const FlowOp& op, absl::flat_hash_set<int>* seen,
+                             std::vector<Candidate>* candidates) const {
+    for (const int t : TensorsOf(op)) {
+      const auto& annotation = program_.annotations.tensor[t];
+      if (!annotation || annotation->sharding.DimAxes() != 0 || !CanBeGiven(t)) continue;
+      for (const int other : TensorsOf(op)) {
+        const bool is_alike = graph_.shape(other).Compatible(graph_.shape(t)) && plan_[other].DimAxes() != 0;
+        if (!is_alike || !seen->insert(t).second) continue;
+        Candidate cut = {t, Sharding::Replicated(graph_.shape(t).rank())};
+        cut.to.dims = plan_[other].dims;
+        candidates->push_back(std::move(cut));
+      }
+    }
+  }
+
+  bool CanBeGiven(int tensor) const {
+    return maker_.contains(tensor) && !MakerOf(tensor).shape().IsTuple() &&
+           program_.annotations.manual[tensor] == 0;
+  }
+
   void AddVariants(int tensor, std::vector<Candidate>* candidates) const {
     const Sharding& asked = AskedOf(tensor);
     const Shape& shape = graph_.shape(tensor);
     const Mesh& mesh = program_.annotations.mesh;
-    if (MakerOf(tensor).shape().IsTuple() || program_.annotations.manual[tensor] != 0) return;
+    if (!CanBeGiven(tensor)) return;
     for (int d = 0; d < shape.rank(); ++d) {
       if (asked.dims[d].empty()) continue;
       for (int e = 0; e < shape.rank(); ++e) {
@@ -109,6 +132,7 @@ class Candidates {
   const PreparedProgram& program_;
   const FlowGraph& graph_;
   const ProgramNames names_;
+  const ShardingPlan& plan_;
   const Origins origins_;
   absl::flat_hash_map<std::string, const Instruction*> by_name_;
   absl::flat_hash_map<int, const Instruction*> maker_;  // By tensor: the first instruction with it.

@@ -1,8 +1,9 @@
 // `hlo-partition --advise`: changes of one annotation that were tried and that make the program send less.
 //
-// The candidates are the annotations behind the collectives that send most: those from which the arrays of the collective's consumer have
-// their axes (partitioner/provenance/origins.h). Of each, the array is tried whole, and with the axes of one dimension moved to another
-// dimension that they divide. The module is partitioned once for each trial.
+// The candidates are the annotations behind the collectives that send most: those from which the arrays of the collective's consumer
+// have their axes (partitioner/provenance/origins.h). Of each, the array is tried whole, and with the axes of one dimension moved to
+// another dimension that they divide. An array of the consumer that is asked to be whole is tried as another of its shape is cut. The
+// module is partitioned once for each trial.
 //
 //   advice: params['w_up'] [{}, {"model"}] instead of [{"model"}, {}] sends 57.3 kB instead of 71.7 kB (-20.0 %), and needs
 //   147.5 kB of memory instead of 385.0 kB: --shard "params['w_up']={devices=[1,8]<=[8]}" (model.py:3)

@@ -80,6 +80,15 @@ TEST(AdviceTest, AConstraintInTheWayIsFoundAndItsChangeRemovesWhatItSends) {
   EXPECT_EQ(followed->peak_bytes, advice.effect.then.peak_bytes);
 }
 
+TEST(AdviceTest, AConstraintThatMakesAnArrayWholeIsFound) {
+  const Advised advised = AdviceOn(*Layers("{replicated}"));
+  ASSERT_GT(advised.now.explanation.sent_bytes, 0);
+  ASSERT_FALSE(advised.advice.empty());
+  EXPECT_EQ(advised.advice[0].name, "s");
+  EXPECT_EQ(advised.advice[0].to, "[{a8}, {}]");
+  EXPECT_EQ(advised.advice[0].effect.then.explanation.sent_bytes, 0);
+}
+
 TEST(AdviceTest, AProgramThatSendsNothingNeedsNone) {
   EXPECT_THAT(AdviceOn(*Layers("{devices=[8,1]<=[8]}")).advice, IsEmpty());
   EXPECT_EQ(AdviceText({}), "advice: none of the changes that were tried saves a tenth of the bytes\n");
