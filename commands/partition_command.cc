@@ -185,15 +185,17 @@ absl::Status TryShardings(const PartitionCommand& command, const Input& input,
   silent.plan.clear();
   Input trial;
   trial.slice = input.slice;
-  const auto figures_with = [&](const std::string& given) -> absl::StatusOr<ProgramFigures> {
+  const auto figures_with = [&](const std::vector<std::string>& given) -> absl::StatusOr<ProgramFigures> {
     const std::unique_ptr<Module> module = CloneModule(*input.file.module);
-    RETURN_IF_ERROR(ApplyShardingLines({{given, "--what_if"}}, module.get()));
+    std::vector<ShardingLine> lines;
+    for (const std::string& line : given) lines.push_back({line, "--what_if"});
+    RETURN_IF_ERROR(ApplyShardingLines(lines, module.get()));
     ASSIGN_OR_RETURN(const Partitioned then, Partition(silent, *module, trial));
     return FiguresOnSlice(*then.module, input);
   };
   ASSIGN_OR_RETURN(const ProgramFigures now, FiguresOnSlice(*partitioned.module, input));
   for (const std::string& question : command.what_if) {
-    ASSIGN_OR_RETURN(ProgramFigures then, figures_with(question));
+    ASSIGN_OR_RETURN(ProgramFigures then, figures_with({question}));
     std::fputs(WhatIfText(CompareFigures(now, std::move(then)), question, OutputWidth()).c_str(), stdout);
   }
   if (command.advise) std::fputs(AdviceText(FindAdvice(partitioned, now, figures_with)).c_str(), stdout);

@@ -5,8 +5,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "hlo/analysis/source_frames.h"
 #include "hlo/base/text_table.h"
 #include "partitioner/prepare/sharding_lines.h"
@@ -26,6 +28,15 @@ struct Candidate {
   Sharding to;
 };
 
+// `name` without its digits: the same for the layers of a model.
+std::string WithoutNumbers(absl::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (!absl::ascii_isdigit(static_cast<unsigned char>(c))) out += c;
+  }
+  return out;
+}
+
 class Candidates {
  public:
   explicit Candidates(const Partitioned& partitioned)
@@ -33,7 +44,8 @@ class Candidates {
         graph_(*program_.graph),
         names_(*program_.flat, graph_, program_.annotations, program_.relabeled),
         plan_(partitioned.shardings),
-        origins_(program_, plan_) {
+        origins_(program_, plan_),
+        frames_(*program_.flat) {
     for (const Instruction* instruction : graph_.ReachedInstructions(*program_.flat)) {
       by_name_.try_emplace(names_.NameOf(*instruction), instruction);
       for (const int t : graph_.Leaves(*instruction)) maker_.try_emplace(t, instruction);
@@ -60,7 +72,27 @@ class Candidates {
   std::string NameOf(int tensor) const { return names_.NameOf(MakerOf(tensor)); }
   std::string Text(const Sharding& sharding) const { return names_.Text(sharding); }
   const Sharding& AskedOf(int tensor) const { return program_.annotations.tensor[tensor]->sharding; }
-  // NAME=SHARDING
+  std::string SourceOf(int tensor) { return frames_.LineOf(MakerOf(tensor).metadata()); }
+
+  // NAME=SHARDING for the candidate and all tensors that are annotated alike.
+  std::vector<std::string> GivenTexts(const Candidate& candidate) {
+    std::vector<std::string> given;
+    const auto kind = KindOf(candidate.tensor);
+    for (int t = 0; t < graph_.num_tensors(); ++t) {
+      if (!program_.annotations.tensor[t] || !CanBeGiven(t) || !(AskedOf(t) == AskedOf(candidate.tensor)))
+        continue;
+      if (!graph_.shape(t).Compatible(graph_.shape(candidate.tensor)) || KindOf(t) != kind) continue;
+      given.push_back(GivenText({t, candidate.to}));
+    }
+    return given;
+  }
+
+ private:
+  // Line and name without numbers.
+  std::pair<std::string, std::string> KindOf(int tensor) {
+    return {SourceOf(tensor), WithoutNumbers(NameOf(tensor))};
+  }
+
   std::string GivenText(const Candidate& candidate) const {
     const Instruction& maker = MakerOf(candidate.tensor);
     const bool is_parameter =
@@ -68,9 +100,7 @@ class Candidates {
     return absl::StrCat(is_parameter ? GivenNameOf(maker) : maker.name(), "=",
                         program_.annotations.mesh.ToHlo(candidate.to).ToString());
   }
-  const Module& module() const { return *program_.flat; }
 
- private:
   // The consumer of a row: its name is "NAME" or "NAME of PARAMETER".
   const Instruction* ConsumerOf(const ExplainedRow& row) const {
     if (row.names.empty()) return nullptr;
@@ -134,6 +164,7 @@ class Candidates {
   const ProgramNames names_;
   const ShardingPlan& plan_;
   const Origins origins_;
+  SourceFrames frames_;
   absl::flat_hash_map<std::string, const Instruction*> by_name_;
   absl::flat_hash_map<int, const Instruction*> maker_;  // By tensor: the first instruction with it.
 };
@@ -148,20 +179,21 @@ bool Pays(const ProgramFigures& now, const ProgramFigures& then) {
 }  // namespace
 
 std::vector<Advice> FindAdvice(const Partitioned& partitioned, const ProgramFigures& now,
-                               TrySharding try_sharding) {
+                               TryChange try_change) {
   std::vector<Advice> found;
   if (partitioned.program == nullptr || now.explanation.sent_bytes == 0) return found;
-  const Candidates candidates(partitioned);
-  SourceFrames frames(candidates.module());
+  Candidates candidates(partitioned);
+  absl::flat_hash_set<std::string> tried;
   size_t trials = 0;
   for (const Candidate& candidate : candidates.For(now.explanation.rows)) {
-    if (trials++ == kMostTrials) break;
     Advice advice;
-    advice.given = candidates.GivenText(candidate);
-    absl::StatusOr<ProgramFigures> then = try_sharding(advice.given);
+    advice.given = candidates.GivenTexts(candidate);
+    if (!tried.insert(absl::StrJoin(advice.given, "\n")).second) continue;
+    if (trials++ == kMostTrials) break;
+    absl::StatusOr<ProgramFigures> then = try_change(advice.given);
     if (!then.ok() || !Pays(now, *then)) continue;
     advice.name = candidates.NameOf(candidate.tensor);
-    advice.source = frames.LineOf(candidates.MakerOf(candidate.tensor).metadata());
+    advice.source = candidates.SourceOf(candidate.tensor);
     advice.from = candidates.Text(candidates.AskedOf(candidate.tensor));
     advice.to = candidates.Text(candidate.to);
     advice.effect = CompareFigures(now, *std::move(then));
@@ -185,12 +217,19 @@ std::string AdviceText(const std::vector<Advice>& advice) {
   std::string out;
   for (const Advice& one : advice) {
     const int64_t now = one.effect.now.explanation.sent_bytes, then = one.effect.then.explanation.sent_bytes;
+    const size_t alike = one.given.size() - 1;
+    const std::string others =
+        alike == 0 ? "" : absl::StrCat(" and ", alike, alike == 1 ? " other like it" : " others like it");
     absl::StrAppend(
-        &out, "advice: ", one.name, " ", one.to, " instead of ", one.from, " sends ", BytesText(then),
+        &out, "advice: ", one.name, others, " ", one.to, " instead of ", one.from, " sends ", BytesText(then),
         " instead of ", BytesText(now),
         absl::StrFormat(" (%+.1f %%)", 100.0 * static_cast<double>(then - now) / static_cast<double>(now)),
         ", and needs ", BytesText(one.effect.then.peak_bytes), " of memory instead of ",
-        BytesText(one.effect.now.peak_bytes), ": --shard \"", one.given, "\"",
+        BytesText(one.effect.now.peak_bytes), ":",
+        absl::StrJoin(one.given, "",
+                      [](std::string* text, const std::string& given) {
+                        absl::StrAppend(text, " --shard \"", given, "\"");
+                      }),
         one.source.empty() ? "" : absl::StrCat(" (", one.source, ")"), "\n");
   }
   if (advice.empty()) return "advice: none of the changes that were tried saves a tenth of the bytes\n";

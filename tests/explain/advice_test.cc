@@ -26,10 +26,11 @@ struct Advised {
   std::vector<Advice> advice;
 };
 
-absl::StatusOr<ProgramFigures> FiguresWith(const Module& module, const std::string& given) {
+absl::StatusOr<ProgramFigures> FiguresWith(const Module& module, const std::vector<std::string>& given) {
   const std::unique_ptr<Module> changed = CloneModule(module);
-  if (const absl::Status status = ApplyShardingLines({{given, ""}}, changed.get()); !status.ok())
-    return status;
+  std::vector<ShardingLine> lines;
+  for (const std::string& line : given) lines.push_back({line, ""});
+  if (const absl::Status status = ApplyShardingLines(lines, changed.get()); !status.ok()) return status;
   const auto partitioned = PartitionModule(*changed, PartitionOptions());
   if (!partitioned.ok()) return partitioned.status();
   return FiguresOf(*partitioned->module);
@@ -39,8 +40,9 @@ Advised AdviceOn(const Module& module) {
   const auto partitioned = PartitionModule(module, PartitionOptions());
   EXPECT_OK(partitioned);
   Advised advised = {FiguresOf(*partitioned->module)};
-  advised.advice = FindAdvice(*partitioned, advised.now,
-                              [&](const std::string& given) { return FiguresWith(module, given); });
+  advised.advice = FindAdvice(*partitioned, advised.now, [&](const std::vector<std::string>& given) {
+    return FiguresWith(module, given);
+  });
   return advised;
 }
 
@@ -89,6 +91,31 @@ TEST(AdviceTest, AConstraintThatMakesAnArrayWholeIsFound) {
   EXPECT_EQ(advised.advice[0].effect.then.explanation.sent_bytes, 0);
 }
 
+// One of ten layers that is mended alone saves little.
+TEST(AdviceTest, LayersAreChangedTogether) {
+  std::string text =
+      "HloModule m\nENTRY main {\n  h.0 = f32[1024,64] parameter(0), sharding={devices=[8,1]<=[8]}\n";
+  for (int i = 0; i < 10; ++i) {
+    absl::StrAppend(&text, "  w.", i, " = f32[64,64] parameter(", i + 1, "), sharding={replicated}\n  d.", i,
+                    " = f32[1024,64] dot(h.", i, ", w.", i,
+                    "), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  s.", i,
+                    " = f32[1024,64] custom-call(d.", i,
+                    "), custom_call_target=\"Sharding\", sharding={devices=[1,8]<=[8]}\n  h.", i + 1,
+                    " = f32[1024,64] exponential(s.", i, ")\n");
+  }
+  absl::StrAppend(&text, "  ROOT z = f32[1024,64] custom-call(h.10), custom_call_target=\"Sharding\", ",
+                  "sharding={devices=[8,1]<=[8]}\n}");
+  const auto module = ParseModule(text);
+  ASSERT_OK(module);
+  const Advised advised = AdviceOn(**module);
+  ASSERT_GT(advised.now.explanation.sent_bytes, 0);
+  ASSERT_FALSE(advised.advice.empty());
+  EXPECT_THAT(advised.advice[0].given, SizeIs(10));
+  EXPECT_EQ(advised.advice[0].effect.then.explanation.sent_bytes, 0);
+  EXPECT_THAT(AdviceText(advised.advice),
+              HasSubstr(" and 9 others like it [{a8}, {}] instead of [{}, {a8}] sends 0 B"));
+}
+
 TEST(AdviceTest, AProgramThatSendsNothingNeedsNone) {
   EXPECT_THAT(AdviceOn(*Layers("{devices=[8,1]<=[8]}")).advice, IsEmpty());
   EXPECT_EQ(AdviceText({}), "advice: none of the changes that were tried saves a tenth of the bytes\n");
@@ -102,7 +129,7 @@ ENTRY main {
   ROOT y = f32[64,64] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={replicated}
 })");
   ASSERT_OK(module);
-  const auto whole = FiguresWith(**module, "w={replicated}");
+  const auto whole = FiguresWith(**module, {"w={replicated}"});
   ASSERT_OK(whole);
   ASSERT_EQ(whole->explanation.sent_bytes, 0);
   const Advised advised = AdviceOn(**module);
