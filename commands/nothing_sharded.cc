@@ -144,7 +144,7 @@ std::string NothingShardedText(const Module& module, int64_t num_devices) {
   std::vector<int64_t> tiles(parameter->shape().rank(), 1);
   tiles[cut] = n;
   const std::string sharding = absl::StrCat("={devices=[", absl::StrJoin(tiles, ","), "]<=[", n, "]}");
-  std::string name = GivenNameOf(*parameter);
+  std::string name = GivenNames(module)[parameter->parameter_number()];
   if (name.find_first_of("\"$`\\!\n") != std::string::npos) {
     name = absl::StrCat("parameter(", parameter->parameter_number(), ")");
   }

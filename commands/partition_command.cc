@@ -161,7 +161,7 @@ void PrintExplanation(const PartitionCommand& command, const Partitioned& partit
 // The answers of --why, in the order of the questions.
 absl::Status PrintReasons(const PartitionCommand& command, const Partitioned& partitioned) {
   for (const std::string& name : command.why) {
-    ASSIGN_OR_RETURN(const std::vector<WhyAnswer> answers, Why(partitioned, name));
+    ASSIGN_OR_RETURN(const WhyAnswers answers, Why(partitioned, name));
     std::fputs(WhyText(answers).c_str(), stdout);
   }
   return absl::OkStatus();

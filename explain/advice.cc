@@ -45,7 +45,8 @@ class Candidates {
         names_(*program_.flat, graph_, program_.annotations, program_.relabeled),
         plan_(partitioned.shardings),
         origins_(program_, plan_),
-        frames_(*program_.flat) {
+        frames_(*program_.flat),
+        given_names_(GivenNames(*program_.flat)) {
     for (const Instruction* instruction : graph_.ReachedInstructions(*program_.flat)) {
       by_name_.try_emplace(names_.NameOf(*instruction), instruction);
       for (const int t : graph_.Leaves(*instruction)) maker_.try_emplace(t, instruction);
@@ -97,7 +98,7 @@ class Candidates {
     const Instruction& maker = MakerOf(candidate.tensor);
     const bool is_parameter =
         maker.opcode() == Opcode::kParameter && maker.computation() == program_.flat->entry();
-    return absl::StrCat(is_parameter ? GivenNameOf(maker) : maker.name(), "=",
+    return absl::StrCat(is_parameter ? given_names_[maker.parameter_number()] : maker.name(), "=",
                         program_.annotations.mesh.ToHlo(candidate.to).ToString());
   }
 
@@ -165,6 +166,7 @@ class Candidates {
   const ShardingPlan& plan_;
   const Origins origins_;
   SourceFrames frames_;
+  const std::vector<std::string> given_names_;  // Of the entry's parameters.
   absl::flat_hash_map<std::string, const Instruction*> by_name_;
   absl::flat_hash_map<int, const Instruction*> maker_;  // By tensor: the first instruction with it.
 };

@@ -197,7 +197,7 @@ std::string CutText(const WhyCut& cut, const std::string& value) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<WhyAnswer>> Why(const Partitioned& partitioned, absl::string_view name) {
+absl::StatusOr<WhyAnswers> Why(const Partitioned& partitioned, absl::string_view name, size_t most) {
   if (partitioned.program == nullptr) {
     return absl::FailedPreconditionError(
         "--why needs the module before partitioning, and several devices: the reasons are not in a partitioned module");
@@ -208,20 +208,22 @@ absl::StatusOr<std::vector<WhyAnswer>> Why(const Partitioned& partitioned, absl:
     return absl::NotFoundError(
         absl::StrCat("--why: no array is named '", name, "'", DidYouMean(name, answerer.AllNames())));
   }
-  std::vector<WhyAnswer> answers;
-  for (const int t : tensors) {
-    answers.push_back(answerer.AnswerFor(t));
+  WhyAnswers found;
+  const size_t shown = std::min(most, tensors.size());
+  found.others = static_cast<int64_t>(tensors.size() - shown);
+  for (size_t i = 0; i < shown; ++i) {
+    WhyAnswer answer = answerer.AnswerFor(tensors[i]);
     for (const CutNote& note : partitioned.cuts) {
-      if (!note.is_obeyed && note.name == answers.back().name) answers.back().not_obeyed = note.text;
+      if (!note.is_obeyed && note.name == answer.name) answer.not_obeyed = note.text;
     }
+    found.answers.push_back(std::move(answer));
   }
-  return answers;
+  return found;
 }
 
-std::string WhyText(const std::vector<WhyAnswer>& answers, size_t most) {
+std::string WhyText(const WhyAnswers& found) {
   std::string out;
-  for (size_t i = 0; i < answers.size() && i < most; ++i) {
-    const WhyAnswer& answer = answers[i];
+  for (const WhyAnswer& answer : found.answers) {
     absl::StrAppend(&out, answer.name, " ", answer.shape,
                     answer.cuts.empty() ? " is whole on every device" : " is cut ",
                     answer.cuts.empty() ? "" : answer.sharding, InBrackets(answer.source), "\n");
@@ -235,9 +237,10 @@ std::string WhyText(const std::vector<WhyAnswer>& answers, size_t most) {
     if (answer.cuts.empty() && answer.not_cut.empty())
       absl::StrAppend(&out, "  no annotation reaches it: it shares no dimension with an array that is cut\n");
   }
-  if (answers.size() > most)
-    absl::StrAppend(&out, "and ", CountText(static_cast<int64_t>(answers.size() - most)),
-                    " others of that name\n");
+  if (found.others > 0) {
+    absl::StrAppend(&out, "and ", CountText(found.others), found.others == 1 ? " other" : " others",
+                    " of that name\n");
+  }
   return out;
 }
 

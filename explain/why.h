@@ -7,6 +7,8 @@
 //       through dot.3 (model.py:9), tanh.5 (model.py:12)
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -49,12 +51,17 @@ struct WhyAnswer {
 // The ops of a way that are shown besides the annotation and the value.
 inline constexpr int kMostHops = 3;
 
-// The answers for all values that `name` means: the name of an instruction, an author's name as in --explain, parameter(K),
-// output{K}, or a glob on op_name.
-// Errors: kNotFound if it means none, with names that are near; kFailedPrecondition if the module was not partitioned here.
-absl::StatusOr<std::vector<WhyAnswer>> Why(const Partitioned& partitioned, absl::string_view name);
+struct WhyAnswers {
+  std::vector<WhyAnswer> answers;
+  int64_t others = 0;  // Values of the name that have no answer here.
+};
 
-// The lines above, for at most `most` answers.
-std::string WhyText(const std::vector<WhyAnswer>& answers, size_t most = 5);
+// The answers for the first `most` values that `name` means: the name of an instruction, an author's name as in --explain,
+// parameter(K), output{K}, or a glob on these and on op_name.
+// Errors: kNotFound if it means none, with names that are near; kFailedPrecondition if the module was not partitioned here.
+absl::StatusOr<WhyAnswers> Why(const Partitioned& partitioned, absl::string_view name, size_t most = 5);
+
+// The lines above.
+std::string WhyText(const WhyAnswers& answers);
 
 }  // namespace toroid

@@ -142,12 +142,8 @@ std::string UniqueName(const Instruction& parameter, const NameCounts& counts) {
 // Suggestions for a name that matches nothing: the nearest name, else a parameter whose name contains it,
 // else the first eight parameters.
 std::string NamesInstead(absl::string_view name, const Module& module) {
-  std::vector<std::string> parameters, names;
-  const NameCounts counts = CountNames(module);
-  for (const Instruction* parameter : module.entry()->parameters()) {
-    parameters.push_back(UniqueName(*parameter, counts));
-  }
-  names = parameters;
+  std::vector<std::string> parameters = GivenNames(module);
+  std::vector<std::string> names = parameters;
   absl::string_view last;
   for (const Instruction* parameter : module.entry()->parameters()) {
     names.push_back(absl::StrCat("parameter(", parameter->parameter_number(), ")"));
@@ -330,8 +326,12 @@ bool GlobMatches(absl::string_view glob, absl::string_view text) {
   return g == glob.size();
 }
 
-std::string GivenNameOf(const Instruction& parameter) {
-  return UniqueName(parameter, CountNames(*parameter.module()));
+std::vector<std::string> GivenNames(const Module& module) {
+  std::vector<std::string> names;
+  const NameCounts counts = CountNames(module);
+  for (const Instruction* parameter : module.entry()->parameters())
+    names.push_back(UniqueName(*parameter, counts));
+  return names;
 }
 
 std::vector<ShardingLine> ReadShardingLines(absl::string_view text, absl::string_view file) {

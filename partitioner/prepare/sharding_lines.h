@@ -28,8 +28,8 @@ struct ShardingLine {
 absl::Status ApplyShardingLines(const std::vector<ShardingLine>& shardings, Module* module,
                                 std::vector<std::string>* notes = nullptr);
 
-// A NAME that means this entry parameter and nothing else: its op_name, its own name, or parameter(K).
-std::string GivenNameOf(const Instruction& parameter);
+// For each entry parameter, a NAME that means it and nothing else: its op_name, its own name, or parameter(K).
+std::vector<std::string> GivenNames(const Module& module);
 
 // Whether a glob with * (any run) and ? (one character) matches the whole text.
 bool GlobMatches(absl::string_view glob, absl::string_view text);

@@ -56,14 +56,13 @@ bool Origins::IsAsked(int tensor, int dim, int axis) const {
 
 bool Origins::Cuts(int tensor, int dim, int axis) const { return Holds(plan_[tensor].dims[dim], axis); }
 
+// Ends: a tensor hands on only axes that it had before.
 AxisOrigin Origins::Follow(int tensor, int dim, int axis) const {
   AxisOrigin origin;
   origin.dim = dim;
   origin.axes.push_back(axis);
-  std::vector<bool> passed(program_.graph->num_tensors(), false);
   while (true) {
     origin.hops.push_back({tensor, dim, nullptr});
-    passed[tensor] = true;
     if (IsAsked(tensor, dim, axis)) return origin;
     const auto growth = growths_.find({tensor, axis});
     if (growth == growths_.end()) {
@@ -71,7 +70,7 @@ AxisOrigin Origins::Follow(int tensor, int dim, int axis) const {
       return origin;
     }
     origin.hops.back().through = growth->second.through;
-    if (growth->second.from < 0 || passed[growth->second.from]) {
+    if (growth->second.from < 0) {
       origin.kind = AxisOrigin::Kind::kCheapest;
       return origin;
     }

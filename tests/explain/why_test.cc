@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hlo/io/file.h"
@@ -104,6 +105,18 @@ ENTRY main {
 })",
                     "t"),
               HasSubstr("  not obeyed: asked for [{}, {a8}]: all that read it take [{a8}, {}]\n"));
+}
+
+// A glob that means every array of a long program is answered for the first few alone: the ways of all are quadratic in number.
+TEST(WhyTest, AGlobThatMeansAllOfALongProgramIsAnsweredForTheFirst) {
+  std::string text = "HloModule m\nENTRY main {\n  v0 = f32[16] parameter(0), sharding={devices=[8]<=[8]}\n";
+  constexpr int kOps = 20000;
+  for (int i = 1; i <= kOps; ++i) absl::StrAppend(&text, "  v", i, " = f32[16] negate(v", i - 1, ")\n");
+  absl::StrAppend(&text, "  ROOT r = f32[16] tanh(v", kOps, ")\n}");
+  const auto answers = Why(PartitionText(text), "*");
+  ASSERT_OK(answers);
+  EXPECT_EQ(answers->answers.size(), 5u);
+  EXPECT_EQ(answers->others, kOps + 2 - 5);
 }
 
 // Every axis of every array has a way, which ends where its kind says.

@@ -2,11 +2,15 @@
 
 Needs Debian's chromium, chromium-driver and python3-selenium (setup.sh --test).
 """
+import argparse
 import json
 import os
+import tempfile
+import time
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.support.ui import WebDriverWait
 
 failures = []
 
@@ -58,3 +62,46 @@ def take_screenshot(driver, path, width, height, only=''):
     set_width(driver, width, height)
     driver.execute_script('scrollTo(0, 0)')
     driver.find_element('css selector', only).screenshot(path) if only else driver.save_screenshot(path)
+
+
+def check_widths(driver, width, widths, when=''):
+    """Nothing sticks out at the side at `width`, which the window has in the end, and at `widths`."""
+    for w in (width, *widths):
+        set_width(driver, w)
+        wide = driver.execute_script('return document.documentElement.scrollWidth')
+        expect(wide <= w, f'at {w} pixels the page is {wide} wide{when}')
+    set_width(driver, width)
+
+
+def page_arguments(description):
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument('page')
+    parser.add_argument('--screenshot', help='write a picture of the page to this file')
+    parser.add_argument('--dark', action='store_true', help='with the dark color scheme')
+    parser.add_argument('--width', type=int, default=1280, help='of the window, in pixels')
+    parser.add_argument('--height', type=int, default=0, help='of the picture, in pixels; 0: the whole page')
+    parser.add_argument('--within', type=float, default=0, help='fail if the page needs more seconds to open; 0: no limit')
+    return parser
+
+
+def run_checks(arguments, check):
+    """Opens the page and calls check(driver, url) once it is ready. Prints the failures; returns the exit status."""
+    url = 'file://' + os.path.abspath(arguments.page)
+    with tempfile.TemporaryDirectory() as folder:
+        driver = start_browser(folder, arguments.width, arguments.dark)
+        try:
+            start = time.monotonic()
+            driver.get(url)
+            WebDriverWait(driver, 300).until(lambda d: d.execute_script('return document.readyState') == 'complete')
+            ready = driver.execute_script("return document.documentElement.getAttribute('data-ready')") == 'true'
+            seconds = time.monotonic() - start
+            expect(not arguments.within or seconds <= arguments.within, f'the page needs {seconds:.1f} s to open')
+            if expect(ready, 'the page does not get ready'):
+                check(driver, url)
+            check_console(driver, url)
+        finally:
+            driver.quit()
+    for failure in failures:
+        print(f'{os.path.basename(arguments.page)}: {failure}')
+    print(f"{os.path.basename(arguments.page)}: {'FAILED' if failures else 'ok'}")
+    return 1 if failures else 0

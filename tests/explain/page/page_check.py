@@ -8,11 +8,8 @@ the graph, the mesh or the source does not do what it says, or something sticks 
 shown is read from the page's own data. Prints one line for each failure and exits with 1 if there is any. Needs Debian's
 chromium, chromium-driver and python3-selenium (setup.sh --test).
 """
-import argparse
 import os
 import sys
-import tempfile
-import time
 
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -20,7 +17,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'pages'))
-from browser import check_console, expect, failures, set_width, start_browser, take_screenshot
+from browser import check_widths, expect, page_arguments, run_checks, set_width, take_screenshot
 
 SHOWN_ROWS = 60
 SHOWN_DEVICES = 2048
@@ -300,64 +297,45 @@ def check_source(driver, data):
 
 
 def check_width(driver, data, width):
-    for open_row in (False, True):
-        if open_row and data['explanation']['rows']:
-            click(driver, '#rows tr.main')
-        for w in (width, 1100, 700, 400):
-            set_width(driver, w)
-            wide = driver.execute_script('return document.documentElement.scrollWidth')
-            expect(wide <= w, f"at {w} pixels the page is {wide} wide{', with an open row' if open_row else ''}")
-    set_width(driver, width)
+    check_widths(driver, width, (1100, 700, 400))
+    if data['explanation']['rows']:
+        click(driver, '#rows tr.main')
+        check_widths(driver, width, (1100, 700, 400), ', with an open row')
+
+
+def show(driver, row):
+    """Opens a row by its link, or by its place."""
+    if row.isdigit():
+        driver.execute_script("document.querySelectorAll('#rows tr.main')[+arguments[0]].click()", row)
+    elif row:
+        driver.execute_script('location.hash = arguments[0]', row)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('page')
-    parser.add_argument('--screenshot', help='write a picture of the page to this file')
+    parser = page_arguments(__doc__.split('\n')[0])
     parser.add_argument('--open', default='', help='for the picture: the link of a row to open, or a number for the row at that place')
     parser.add_argument('--only', default='', help='for the picture: the element to show alone, such as .pair')
-    parser.add_argument('--dark', action='store_true', help='with the dark color scheme')
-    parser.add_argument('--width', type=int, default=1280, help='of the window, in pixels')
-    parser.add_argument('--height', type=int, default=0, help='of the picture, in pixels; 0: the whole page')
-    parser.add_argument('--within', type=float, default=0, help='fail if the page needs more seconds to open; 0: no limit')
     arguments = parser.parse_args()
-    url = 'file://' + os.path.abspath(arguments.page)
-    with tempfile.TemporaryDirectory() as folder:
-        driver = start_browser(folder, arguments.width, arguments.dark)
-        try:
-            start = time.monotonic()
+
+    def check(driver, url):
+        data = driver.execute_script('return window.TOROID_DATA')
+        if arguments.screenshot:
+            show(driver, arguments.open)
+            take_screenshot(driver, arguments.screenshot, arguments.width, arguments.height, arguments.only)
+            driver.get('about:blank')
             driver.get(url)
-            WebDriverWait(driver, 300).until(lambda d: d.execute_script("return document.readyState") == 'complete')
-            ready = driver.execute_script("return document.documentElement.getAttribute('data-ready')") == 'true'
-            seconds = time.monotonic() - start
-            expect(not arguments.within or seconds <= arguments.within, f'the page needs {seconds:.1f} s to open')
-            if expect(ready, 'the page does not get ready'):
-                data = driver.execute_script('return window.TOROID_DATA')
-                if arguments.screenshot:
-                    if arguments.open.isdigit():
-                        driver.execute_script("document.querySelectorAll('#rows tr.main')[+arguments[0]].click()", arguments.open)
-                    elif arguments.open:
-                        driver.execute_script('location.hash = arguments[0]', arguments.open)
-                    take_screenshot(driver, arguments.screenshot, arguments.width, arguments.height, arguments.only)
-                    driver.get('about:blank')
-                    driver.get(url)
-                    set_width(driver, arguments.width)
-                check_summary(driver, data)
-                check_rows(driver, data)
-                check_find(driver, data)
-                check_open(driver, data, url)
-                check_keys(driver, data)
-                check_theme(driver, arguments.dark)
-                check_mesh(driver, data)
-                check_source(driver, data)
-                check_width(driver, data, arguments.width)
-            check_console(driver, url)
-        finally:
-            driver.quit()
-    for failure in failures:
-        print(f'{os.path.basename(arguments.page)}: {failure}')
-    print(f"{os.path.basename(arguments.page)}: {'FAILED' if failures else 'ok'}")
-    return 1 if failures else 0
+            set_width(driver, arguments.width)
+        check_summary(driver, data)
+        check_rows(driver, data)
+        check_find(driver, data)
+        check_open(driver, data, url)
+        check_keys(driver, data)
+        check_theme(driver, arguments.dark)
+        check_mesh(driver, data)
+        check_source(driver, data)
+        check_width(driver, data, arguments.width)
+
+    return run_checks(arguments, check)
 
 
 if __name__ == '__main__':

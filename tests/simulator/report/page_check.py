@@ -1,23 +1,20 @@
 #!/usr/bin/python3
 """Opens a page that hlo-simulate --report wrote in headless Chromium and uses it as a reader would.
 
-    page_check.py PAGE.html [--screenshot=OUT.png] [--dark] [--width=1280] [--height=0]
+    page_check.py PAGE.html [--screenshot=OUT.png] [--dark] [--width=1280] [--height=0] [--within=SECONDS]
 
 Fails when the console has an error or warning, anything is fetched, a plot stays empty, the slider of the mesh, sorting,
 filtering, grouping, paging or selecting does not do what it says, or something sticks out at the side. What must work is
 read from the page's own data: a module without collectives has no slider. Prints one line for each failure and exits
 with 1 if there is any. Needs Debian's chromium, chromium-driver and python3-selenium (setup.sh --test).
 """
-import argparse
 import os
 import sys
-import tempfile
 
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'pages'))
-from browser import check_console, expect, failures, set_width, start_browser, take_screenshot
+from browser import check_widths, expect, page_arguments, run_checks, set_width, take_screenshot
 
 # How many distinct colors a canvas has; 1 is an empty one.
 COLORS = '''
@@ -269,46 +266,22 @@ def check_plots(driver):
     expect(not has[1] or len(driver.find_elements(By.CSS_SELECTOR, '#memory .plot path')) >= 2, 'memory over time is empty')
 
 
-def check_width(driver, width):
-    for w in (width, 1100, 700):
-        set_width(driver, w)
-        wide = driver.execute_script('return document.documentElement.scrollWidth')
-        expect(wide <= w, f'at {w} pixels the page is {wide} wide')
-    set_width(driver, width)
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('page')
-    parser.add_argument('--screenshot', help='write a picture of the page to this file')
-    parser.add_argument('--dark', action='store_true', help='with the dark color scheme')
-    parser.add_argument('--width', type=int, default=1280, help='of the window, in pixels')
-    parser.add_argument('--height', type=int, default=0, help='of the picture, in pixels; 0: the whole page')
-    arguments = parser.parse_args()
-    url = 'file://' + os.path.abspath(arguments.page)
-    with tempfile.TemporaryDirectory() as folder:
-        driver = start_browser(folder, arguments.width, arguments.dark)
-        try:
-            driver.get(url)
-            WebDriverWait(driver, 300).until(lambda d: d.execute_script("return document.readyState") == 'complete')
-            if expect(driver.execute_script("return document.documentElement.getAttribute('data-ready')") == 'true', 'the page does not get ready'):
-                if arguments.screenshot:
-                    take_screenshot(driver, arguments.screenshot, arguments.width, arguments.height)
-                    set_width(driver, arguments.width)
-                rows = row_data(driver)
-                check_overview(driver, rows)
-                check_table(driver, rows)
-                check_timeline(driver)
-                check_mesh(driver)
-                check_plots(driver)
-                check_width(driver, arguments.width)
-            check_console(driver, url)
-        finally:
-            driver.quit()
-    for failure in failures:
-        print(f'{os.path.basename(arguments.page)}: {failure}')
-    print(f"{os.path.basename(arguments.page)}: {'FAILED' if failures else 'ok'}")
-    return 1 if failures else 0
+    arguments = page_arguments(__doc__.split('\n')[0]).parse_args()
+
+    def check(driver, url):
+        if arguments.screenshot:
+            take_screenshot(driver, arguments.screenshot, arguments.width, arguments.height)
+            set_width(driver, arguments.width)
+        rows = row_data(driver)
+        check_overview(driver, rows)
+        check_table(driver, rows)
+        check_timeline(driver)
+        check_mesh(driver)
+        check_plots(driver)
+        check_widths(driver, arguments.width, (1100, 700))
+
+    return run_checks(arguments, check)
 
 
 if __name__ == '__main__':
