@@ -33,7 +33,7 @@ struct PreparedProgram {
   std::unique_ptr<FlowGraph> graph;
   Annotations annotations;
   // Slices that are not computed, since all their users read the sliced array instead
-  // (../ops/read_through.cc).
+  // (../ops/row_moves.cc).
   absl::flat_hash_set<const Instruction*> read_through;
   std::unique_ptr<ReshardPlanner> planner;
   std::unique_ptr<ExchangePrices> exchanges;

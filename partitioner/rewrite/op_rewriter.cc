@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "partitioner/ops/op_families.h"
-#include "partitioner/ops/op_functions.h"
 #include "partitioner/propagation/flow_graph.h"
 #include "partitioner/rewrite/rewriters.h"
 
