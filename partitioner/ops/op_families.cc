@@ -86,4 +86,14 @@ bool CanCutLocally(const Instruction& op, FactorKind kind) {
   return FamilyOf(op.opcode()).program != nullptr;
 }
 
+bool CanTakeParts(const Instruction& op, const ShardingRule& rule, size_t operand) {
+  for (const DimFactors& dim : rule.operands[operand]) {
+    if (dim.size == 0) return false;
+    for (int i = 0; i < dim.size; ++i) {
+      if (!CanCutLocally(op, rule.factors[dim.factor[i]].kind)) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace toroid

@@ -54,6 +54,9 @@ std::vector<Instruction*> LocalProgram(OpContext& context);
 // True if the local program of `op` can be written with a factor of this kind cut.
 bool CanCutLocally(const Instruction& op, FactorKind kind);
 
+// True if `op`, whose rule is `rule`, can run on shards of the operand that are cut in any dimension.
+bool CanTakeParts(const Instruction& op, const ShardingRule& rule, size_t operand);
+
 // Emits `call` on local operands with the shape `local_result`, and returns one instruction per result leaf.
 // The callee was compiled for the layouts that the call states, and all other instructions are row-major:
 // operands are copied to the stated layouts, and results from them. The call's operand constraints get the

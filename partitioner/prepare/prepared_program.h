@@ -5,7 +5,7 @@
 //   for (const HloSharding& candidate : candidates) {
 //     RETURN_IF_ERROR(GiveSharding(parameter_leaf, candidate, program.get()));
 //     PlanMemo memo(*program);                                                         // ../plan/plan_memo.h
-//     const std::optional<PricedPlan> plan = Propagated(CheapestAssignments(), &memo);  // ../search/propagate.h
+//     const std::optional<PricedPlan> plan = Propagated(CheapestAssignments(), &memo);  // ../search/strategies.h
 //   }
 #pragma once
 
