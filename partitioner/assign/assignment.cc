@@ -7,19 +7,11 @@
 namespace toroid {
 namespace {
 
-// The flops that each additional byte sent for idle axes must save.
-double FlopsOfAByte(IdleAxes idle_axes) {
-  switch (idle_axes) {
-    case IdleAxes::kCutForFlops:
-      return kFlopsOfAByte;
-    case IdleAxes::kCutForFewFlops:
-      return kFewFlopsOfAByte;
-    case IdleAxes::kLeave:
-    case IdleAxes::kCut:
-      break;
-  }
-  return std::numeric_limits<double>::infinity();
-}
+// By IdleAxes: the flops that each additional byte sent for idle axes must save. kFlopsOfAByte is about the f32 flops
+// that the target does in the time in which it sends a byte. kCutForFewFlops is for programs of small arrays, which
+// should be partitioned like the larger ones that they stand for.
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kFlopsOfAByte[] = {kNever, kNever, 256, 4};
 
 class Chooser {
  public:
@@ -34,51 +26,38 @@ class Chooser {
   Assignment Choose() {
     // The first seed is the sharding wanted of a result. Extended by the operands' seeds, it usually sends
     // nothing.
+    const FactorAxesList none(rule_.factors.size());
     Assignment best;
-    best.cost = std::numeric_limits<double>::infinity();
-    if (seeds_.empty()) {
-      best.factor_axes.resize(rule_.factors.size());
-      costs_.Evaluate(&best);
-      return best;
-    }
+    best.cost = kNever;
     for (size_t first = 0; first < seeds_.size(); ++first) {
-      Assignment extended;
-      extended.factor_axes.resize(rule_.factors.size());
-      ExtendBy(seeds_[first], &extended.factor_axes);
-      const FactorAxesList exact = extended.factor_axes;
+      FactorAxesList extended = none;
+      ExtendBy(seeds_[first], &extended);
+      const FactorAxesList exact = extended;
       for (size_t other = 0; other < seeds_.size(); ++other) {
-        if (other != first) ExtendBy(seeds_[other], &extended.factor_axes);
+        if (other != first) ExtendBy(seeds_[other], &extended);
       }
+      DropInexpressible(&extended);
       Try(extended, &best);
       if (best.sent_bytes == 0 && first == 0 && best.flops == 0) return best;
-      if (exact != extended.factor_axes) {
-        Assignment narrow;
-        narrow.factor_axes = exact;
-        Try(narrow, &best);
-      }
+      if (exact != extended) Try(exact, &best);
       // Cuts other factors over those axes of their seeds that are not used yet. Example: rows cut over (a,
       // b); weights cut over (b, c) are then gathered over b only.
-      Assignment with_unused = extended;
+      FactorAxesList with_unused = extended;
       for (size_t other = 0; other < seeds_.size(); ++other) {
-        if (other != first) AddUnusedAxes(seeds_[other], &with_unused.factor_axes);
+        if (other != first) AddUnusedAxes(seeds_[other], &with_unused);
       }
-      if (with_unused.factor_axes != extended.factor_axes) Try(with_unused, &best);
+      if (with_unused != extended) Try(with_unused, &best);
       // Cuts pass-through factors only: gathers operands instead of reducing results or exchanging halos.
-      Assignment unreduced = extended;
-      bool changed = false;
+      FactorAxesList unreduced = extended;
       for (size_t f = 0; f < rule_.factors.size(); ++f) {
-        if (rule_.factors[f].kind == FactorKind::kPassThrough || unreduced.factor_axes[f].empty()) continue;
-        unreduced.factor_axes[f] = AxisList();
-        changed = true;
+        if (rule_.factors[f].kind != FactorKind::kPassThrough) unreduced[f] = AxisList();
       }
-      if (changed) Try(unreduced, &best);
-      if (rule_.flops_per_point == 0) {
-        Assignment reduced = extended;
-        if (AddUnusedReductionAxes(&reduced.factor_axes)) Try(reduced, &best);
-      }
+      if (unreduced != extended) Try(unreduced, &best);
+      if (rule_.flops_per_point != 0) continue;
+      FactorAxesList reduced = extended;
+      AddUnusedReductionAxes(&reduced);
+      if (reduced != extended) Try(reduced, &best);
     }
-    Assignment none;
-    none.factor_axes.resize(rule_.factors.size());
     Try(none, &best);
     return best;
   }
@@ -89,8 +68,7 @@ class Chooser {
     for (const TensorView& view : problem_.results) {
       if (view.places.empty()) return;
     }
-    AxisSet idle = mesh_.AllAxes() & ~problem_.reserved;
-    for (const AxisList& axes : best->factor_axes) idle &= ~axes.Set();
+    const AxisSet idle = mesh_.AllAxes() & ~problem_.reserved & ~UsedAxes(best->factor_axes);
     if (idle == 0) return;
     const Assignment busy = *best;
     for (size_t f = 0; f < rule_.factors.size(); ++f) {
@@ -105,7 +83,8 @@ class Chooser {
       if (axes == busy.factor_axes[f]) continue;
       DropInexpressible(&cut.factor_axes);
       costs_.Evaluate(&cut);
-      const double worth = prices_flops_ ? 0 : (busy.flops - cut.flops) / FlopsOfAByte(idle_axes);
+      const double worth =
+          prices_flops_ ? 0 : (busy.flops - cut.flops) / kFlopsOfAByte[static_cast<int>(idle_axes)];
       if (static_cast<double>(cut.sent_bytes - busy.sent_bytes) <= worth && cut.time - busy.time <= worth &&
           cut.replicates <= busy.replicates && cut.flops < best->flops && costs_.IsBetter(cut, *best)) {
         *best = cut;
@@ -141,11 +120,9 @@ class Chooser {
     }
   }
 
-  // Cuts reduction factors also over all axes that cut them in some seed and that are not used yet. True if
-  // there are any. Example: a scatter into a table cut over a, of updates cut over (a, b): the updates stay
-  // cut over b.
-  bool AddUnusedReductionAxes(FactorAxesList* axes) const {
-    bool any = false;
+  // Cuts reduction factors also over all axes that cut them in some seed and that are not used yet.
+  // Example: a scatter into a table cut over a, of updates cut over (a, b): the updates stay cut over b.
+  void AddUnusedReductionAxes(FactorAxesList* axes) const {
     AxisSet used = UsedAxes(*axes);
     for (size_t f = 0; f < axes->size(); ++f) {
       if (rule_.factors[f].kind != FactorKind::kReduction || !rule_.leaves_partial) continue;
@@ -154,19 +131,18 @@ class Chooser {
           if (used >> axis & 1) continue;
           (*axes)[f].push_back(axis);
           used |= AxisSet{1} << axis;
-          any = true;
         }
       }
       (*axes)[f] = rule_.Admissible(mesh_, static_cast<int>(f), (*axes)[f]);
     }
-    return any;
   }
 
-  void Try(Assignment& candidate, Assignment* best) {
+  void Try(const FactorAxesList& axes, Assignment* best) {
+    Assignment candidate;
+    candidate.factor_axes = axes;
     DropInexpressible(&candidate.factor_axes);
     costs_.Evaluate(&candidate);
-    if (best->cost == std::numeric_limits<double>::infinity() || costs_.IsBetter(candidate, *best))
-      *best = candidate;
+    if (best->cost == kNever || costs_.IsBetter(candidate, *best)) *best = candidate;
   }
 
   // Drops cuts that shardings cannot express: in a dimension of several factors a factor can be cut only if
@@ -174,23 +150,17 @@ class Chooser {
   void DropInexpressible(FactorAxesList* axes) const {
     for (bool changed = true; changed;) {
       changed = false;
-      const auto check = [&](const auto& tensors) {
-        for (const TensorFactors& tensor : tensors) {
-          for (const DimFactors& dim : tensor) {
-            bool single_elements = true;
-            for (int i = 0; dim.size > 1 && i < dim.size; ++i) {
-              AxisList& own = (*axes)[dim.factor[i]];
-              if (!single_elements && !own.empty()) {
-                own = AxisList();
-                changed = true;
-              }
-              single_elements &= mesh_.Product(own) == rule_.factors[dim.factor[i]].size;
-            }
+      ForEachSplitDim(rule_, [&](const DimFactors& dim) {
+        bool single_elements = true;
+        for (int i = 0; i < dim.size; ++i) {
+          AxisList& own = (*axes)[dim.factor[i]];
+          if (!single_elements && !own.empty()) {
+            own = AxisList();
+            changed = true;
           }
+          single_elements &= mesh_.Product(own) == rule_.factors[dim.factor[i]].size;
         }
-      };
-      check(rule_.operands);
-      check(rule_.results);
+      });
     }
   }
 

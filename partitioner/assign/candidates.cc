@@ -184,10 +184,11 @@ void AssignmentCosts::AddOperands(const FactorAxesList& factor_axes, Sums* sums)
     }
     sums->time += cheapest->time;
     sums->sent += cheapest->sent_bytes;
-    const double bytes = LocalBytes(view, needed);
+    const double bytes = static_cast<double>(LocalBytes(mesh_, view.dims, view.width, needed));
     sums->further += pricing_.planner->cost().MemoryTime(bytes);
     bool gathers = false;
-    if (cheapest->sent_bytes > 0 && needed.DimAxes() == 0 && !rule_.weighs_gathering && CanTakeParts(i)) {
+    if (cheapest->sent_bytes > 0 && needed.DimAxes() == 0 && !rule_.weighs_gathering &&
+        (problem_.op == nullptr || CanTakeParts(*problem_.op, rule_, i))) {
       // Does not count weights all of whose axes now cut other factors of the op: they are meant to be
       // gathered.
       for (const Sharding& place : view.places) gathers |= (place.DimAxes() & ~used) != 0;
@@ -203,8 +204,9 @@ void AssignmentCosts::AddResults(const FactorAxesList& factor_axes, Sums* sums) 
     const TensorView& view = problem_.results[i];
     Sharding natural = ShardingUnder(mesh_, rule_, rule_.results[i], factor_axes);
     natural.partial = partial;
-    sums->largest = std::max(sums->largest, LocalBytes(view, natural));
-    sums->further += pricing_.planner->cost().MemoryTime(LocalBytes(view, natural));
+    const double bytes = static_cast<double>(LocalBytes(mesh_, view.dims, view.width, natural));
+    sums->largest = std::max(sums->largest, bytes);
+    sums->further += pricing_.planner->cost().MemoryTime(bytes);
     Sharding wanted = natural;
     wanted.partial = 0;
     if (!view.places.empty()) wanted = GrownTo(natural, view.places[0], view.open);
@@ -245,25 +247,6 @@ bool AssignmentCosts::IsBetter(const Assignment& a, const Assignment& b) const {
     return a.flops * kBytesPerFlop + a.cost < b.flops * kBytesPerFlop + b.cost;
   }
   return std::make_pair(a.replicates, a.cost) < std::make_pair(b.replicates, b.cost);
-}
-
-// True if every dimension of an operand can be cut where the op runs.
-bool AssignmentCosts::CanTakeParts(size_t operand) const {
-  if (problem_.op == nullptr) return true;
-  for (const DimFactors& dim : rule_.operands[operand]) {
-    bool can = dim.size > 0;
-    for (int i = 0; i < dim.size; ++i) can &= CanCutLocally(*problem_.op, rule_.factors[dim.factor[i]].kind);
-    if (!can) return false;
-  }
-  return true;
-}
-
-double AssignmentCosts::LocalBytes(const TensorView& view, const Sharding& sharding) const {
-  double bytes = static_cast<double>(view.width);
-  for (size_t d = 0; d < view.dims.size(); ++d) {
-    bytes *= static_cast<double>(CeilOfRatio(view.dims[d], mesh_.Product(sharding.dims[d])));
-  }
-  return bytes;
 }
 
 }  // namespace toroid

@@ -35,8 +35,6 @@ class AssignmentCosts {
 
   void AddOperands(const FactorAxesList& factor_axes, Sums* sums) const;
   void AddResults(const FactorAxesList& factor_axes, Sums* sums) const;
-  bool CanTakeParts(size_t operand) const;
-  double LocalBytes(const TensorView& view, const Sharding& sharding) const;
 
   const AssignmentProblem& problem_;
   const ShardingRule& rule_;

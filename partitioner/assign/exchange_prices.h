@@ -20,13 +20,6 @@ namespace toroid {
 // By factor of a rule: the axes that cut it.
 using FactorAxesList = absl::InlinedVector<AxisList, 6>;
 
-// The axes that cut some factor.
-inline AxisSet UsedAxes(absl::Span<const AxisList> factor_axes) {
-  AxisSet used = 0;
-  for (const AxisList& axes : factor_axes) used |= axes.Set();
-  return used;
-}
-
 class ExchangePrices {
  public:
   // Both must outlive this object.

@@ -11,10 +11,9 @@
 // Uneven: rows and columns beyond the matrix are filled with those of the identity.
 #include "hlo/base/math.h"
 #include "partitioner/ops/block_matrix.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
-
 namespace {
 
 // The dimension that may be cut.
@@ -105,8 +104,6 @@ class CholeskyWriter {
   const int64_t n_;
 };
 
-}  // namespace
-
 ShardingRule CholeskyShardingRule(const Instruction& op) {
   const int rank = op.shape().rank();
   ShardingRule rule = BatchRule(op, rank - 2);
@@ -119,5 +116,9 @@ std::vector<Instruction*> PartitionCholesky(OpContext& context) {
   if (!context.IsCut(0, CutDimension(*context.op))) return context.CloneLocal();
   return {CholeskyWriter(context).Write(context.operands[0])};
 }
+
+}  // namespace
+
+const OpFamily families::kCholesky = {CholeskyShardingRule, PartitionCholesky};
 
 }  // namespace toroid

@@ -1,10 +1,9 @@
 // Collectives that the program's author wrote: pointwise, except that the dimensions that they gather,
 // scatter or exchange are never cut. The local program is the op itself.
 #include "absl/algorithm/container.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
-
 namespace {
 
 // True if the result is a tuple of one array per operand, of the operand's dimensions.
@@ -16,8 +15,6 @@ bool ResultPerOperand(const Instruction& op) {
   }
   return true;
 }
-
-}  // namespace
 
 // The dimensions of each operand share factors with those of its result; those that the op gathers, scatters
 // or exchanges have none.
@@ -55,5 +52,14 @@ ShardingRule CollectivePermuteShardingRule(const Instruction& op) {
   const bool in_place = op.num_operands() > 1 && !ResultPerOperand(op);
   return in_place ? OpaqueRule(op) : CollectiveShardingRule(op);
 }
+
+}  // namespace
+
+const OpFamily families::kAllReduce = {CollectiveShardingRule};
+const OpFamily families::kAllGather = {CollectiveShardingRule};
+const OpFamily families::kReduceScatter = {CollectiveShardingRule};
+const OpFamily families::kAllToAll = {AllToAllShardingRule};
+const OpFamily families::kCollectivePermute = {CollectivePermuteShardingRule};
+const OpFamily families::kCollectiveBroadcast = {CollectivePermuteShardingRule};
 
 }  // namespace toroid

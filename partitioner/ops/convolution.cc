@@ -20,10 +20,9 @@
 
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
-
 namespace {
 
 // The factor of spatial dimension 0; factors of the other spatial dimensions follow in order.
@@ -60,8 +59,6 @@ struct SpatialSizes {
   }
   int64_t window_step, output_step;  // Image rows from one window row, or one output, to the next.
 };
-
-}  // namespace
 
 ShardingRule ConvolutionShardingRule(const Instruction& instruction) {
   const ConvolutionView numbers(instruction);
@@ -135,8 +132,6 @@ std::vector<OperandWindows> ReadsOfConvolution(const Instruction& op, int factor
            RowsRead(window, sizes.output, sizes.image), sizes.image}};
 }
 
-namespace {
-
 // The op's attributes with the number of groups on each device; null if groups are not cut.
 xla::HloInstructionProto* LocalGroups(const OpContext& context, const ConvolutionView& numbers) {
   const bool of_batch = numbers.batch_groups() > 1;
@@ -147,8 +142,6 @@ xla::HloInstructionProto* LocalGroups(const OpContext& context, const Convolutio
   of_batch ? attrs->set_batch_group_count(local) : attrs->set_feature_group_count(local);
   return attrs;
 }
-
-}  // namespace
 
 std::vector<Instruction*> PartitionConvolution(OpContext& context) {
   SpmdBuilder& b = *context.b;
@@ -186,5 +179,9 @@ std::vector<Instruction*> PartitionConvolution(OpContext& context) {
   }
   return context.CloneLocal(attrs);
 }
+
+}  // namespace
+
+const OpFamily families::kConvolution = {ConvolutionShardingRule, PartitionConvolution, ReadsOfConvolution};
 
 }  // namespace toroid

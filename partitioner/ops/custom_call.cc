@@ -15,11 +15,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "hlo/analysis/custom_call_targets.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 #include "partitioner/ops/stated_rule.h"
 
 namespace toroid {
-
 namespace {
 
 // The elements of the result, or the result itself if it is no tuple.
@@ -93,8 +92,6 @@ int FreeDimension(const Instruction& solve) {
   return absl::StrContains(config, "82") ? rank - 2 : -1;
 }
 
-}  // namespace
-
 ShardingRule CustomCallShardingRule(const Instruction& op) {
   if (IsElementwiseCall(op)) return PointwiseRule(op.shape().dims(), op.num_operands());
   const bool one_array = op.num_operands() == 1 && op.shape().IsArray();
@@ -115,18 +112,16 @@ ShardingRule CustomCallShardingRule(const Instruction& op) {
     return rule;
   }
   if (batch.has_value()) return BatchedCallRule(op, *batch);
-  if (IsTopK(op)) return TopKShardingRule(op);
+  if (IsTopK(op)) return families::kTopK.rule(op);
   return OpaqueRule(op);
 }
 
 std::vector<Instruction*> PartitionCustomCall(OpContext& context) {
   if (IsTopK(*context.op) && !BatchDims(*context.op).has_value() && !StatedShardingRule(*context.op)) {
-    return PartitionTopK(context);
+    return families::kTopK.program(context);
   }
   return EmitCustomCall(*context.b, *context.op, context.operands, context.LocalShape());
 }
-
-namespace {
 
 // Removes a stated Shardy rule, whose sizes are those of the global arrays.
 void DropStatedRule(Instruction* call) {
@@ -161,5 +156,7 @@ std::vector<Instruction*> EmitCustomCall(SpmdBuilder& b, const Instruction& call
   for (Instruction*& leaf : leaves) leaf = b.ToRowMajor(leaf);
   return leaves;
 }
+
+const OpFamily families::kCustomCall = {CustomCallShardingRule, PartitionCustomCall};
 
 }  // namespace toroid

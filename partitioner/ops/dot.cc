@@ -12,9 +12,10 @@
 #include <algorithm>
 
 #include "hlo/ir/attribute_views.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
+namespace {
 
 ShardingRule DotShardingRule(const Instruction& op) {
   const Shape& lhs_shape = op.operand(0)->shape();
@@ -51,8 +52,6 @@ ShardingRule DotShardingRule(const Instruction& op) {
   return rule;
 }
 
-namespace {
-
 // Splits a factor of `size` so that the leading parts multiply to the block count of each scale. blocks: the
 // block counts of the scales that have the factor. Returns the sizes of the parts, major first; empty if the
 // blocks of the two scales do not nest.
@@ -69,8 +68,6 @@ std::vector<int64_t> Parts(int64_t size, std::vector<int64_t> blocks) {
   if (size != major || sizes.empty()) sizes.push_back(size / major);
   return sizes;
 }
-
-}  // namespace
 
 ShardingRule ScaledDotShardingRule(const Instruction& op) {
   const ShardingRule dot = DotShardingRule(op);
@@ -128,5 +125,10 @@ std::vector<Instruction*> PartitionScaledDot(OpContext& context) {
   }
   return context.CloneLocal();
 }
+
+}  // namespace
+
+const OpFamily families::kDot = {DotShardingRule};
+const OpFamily families::kScaledDot = {ScaledDotShardingRule, PartitionScaledDot};
 
 }  // namespace toroid

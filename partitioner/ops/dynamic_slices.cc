@@ -14,10 +14,11 @@
 #include <optional>
 
 #include "hlo/analysis/constant_integer.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
+namespace {
 
 ShardingRule DynamicSliceShardingRule(const Instruction& op) {
   const Shape& from = op.operand(0)->shape();
@@ -33,8 +34,6 @@ ShardingRule DynamicSliceShardingRule(const Instruction& op) {
   rule.indexed_is_partial = true;
   return rule;
 }
-
-namespace {
 
 // The result as a static slice of the shard, if all starts are constants and each cut sliced dimension is
 // sliced to one row; null otherwise.
@@ -63,8 +62,6 @@ Instruction* SliceOfShard(OpContext& context, const Shape& local) {
   return b.Select(b.Broadcast(mask, local.dims()), rows,
                   b.Broadcast(b.Zero(local.element_type()), local.dims()));
 }
-
-}  // namespace
 
 std::vector<Instruction*> PartitionDynamicSlice(OpContext& context) {
   SpmdBuilder& b = *context.b;
@@ -109,16 +106,12 @@ std::vector<Instruction*> PartitionDynamicSlice(OpContext& context) {
   return rows;
 }
 
-namespace {
-
 // The start along dimension d, if it is a constant and the update has several rows but not all rows of the
 // dimension.
 std::optional<int64_t> ConstantPlace(const Instruction& op, int d) {
   const int64_t rows = op.operand(1)->shape().dim(d);
   return rows < 2 || rows == op.shape().dim(d) ? std::nullopt : ConstantStart(op, d);
 }
-
-}  // namespace
 
 ShardingRule DynamicUpdateSliceShardingRule(const Instruction& op) {
   const Shape& shape = op.shape();
@@ -181,5 +174,11 @@ std::vector<Instruction*> PartitionDynamicUpdateSlice(OpContext& context) {
   }
   return {b.Select(mask, update, x)};
 }
+
+}  // namespace
+
+const OpFamily families::kDynamicSlice = {DynamicSliceShardingRule, PartitionDynamicSlice};
+const OpFamily families::kDynamicUpdateSlice = {DynamicUpdateSliceShardingRule, PartitionDynamicUpdateSlice,
+                                                ReadsOfDynamicUpdateSlice};
 
 }  // namespace toroid

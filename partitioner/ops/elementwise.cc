@@ -3,10 +3,9 @@
 // The local program is the op itself. Linear ops: negate, real and imag; add, subtract and complex in both
 // operands together; multiply in either operand; divide in the dividend; select in both values together;
 // convert if it preserves sums.
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
-
 namespace {
 
 bool IsNumber(const Instruction& op) { return op.shape().element_type() != xla::PRED; }
@@ -17,8 +16,6 @@ bool ConversionKeepsSums(PrimitiveType from, PrimitiveType to) {
   if (IsInt(from) && IsInt(to)) return BitWidth(to) <= BitWidth(from);
   return from == to;
 }
-
-}  // namespace
 
 ShardingRule ElementwiseShardingRule(const Instruction& op) {
   ShardingRule rule = PointwiseRule(op.shape().dims(), op.num_operands());
@@ -74,5 +71,15 @@ ShardingRule ConvertShardingRule(const Instruction& op) {
   }
   return rule;
 }
+
+}  // namespace
+
+const OpFamily families::kUnary = {UnaryShardingRule};
+const OpFamily families::kBinary = {BinaryShardingRule};
+const OpFamily families::kCompare = {ElementwiseShardingRule};
+const OpFamily families::kSelect = {SelectShardingRule};
+const OpFamily families::kClamp = {ElementwiseShardingRule};
+const OpFamily families::kConvert = {ConvertShardingRule};
+const OpFamily families::kMap = {ElementwiseShardingRule};
 
 }  // namespace toroid

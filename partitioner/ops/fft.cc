@@ -20,11 +20,10 @@
 #include <numbers>
 
 #include "hlo/base/math.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
-
 namespace {
 
 // The transform along one dimension that is cut in `tiles`.
@@ -179,8 +178,6 @@ class FftWriter {
   SpmdBuilder& b_;
 };
 
-}  // namespace
-
 ShardingRule FftShardingRule(const Instruction& op) {
   const int rank = op.shape().rank();
   ShardingRule rule = PointwiseRule(op.shape().dims(), 1);
@@ -196,5 +193,9 @@ std::vector<Instruction*> PartitionFft(OpContext& context) {
   if (!is_cut || context.op->operand(0)->shape().NumElements() == 0) return context.CloneLocal();
   return {FftWriter(context).Write()};
 }
+
+}  // namespace
+
+const OpFamily families::kFft = {FftShardingRule, PartitionFft};
 
 }  // namespace toroid

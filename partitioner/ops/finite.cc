@@ -8,7 +8,7 @@
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/native_types.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
 namespace {

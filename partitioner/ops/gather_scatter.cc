@@ -28,7 +28,7 @@
 #include "hlo/analysis/index_position.h"
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {
@@ -122,8 +122,6 @@ Instruction* CountAgain(SpmdBuilder& b, Instruction* indices, int vector_dim, in
   return scalar_indices ? rows : ReplaceComponent(b, indices, vector_dim, k, rows);
 }
 
-}  // namespace
-
 ShardingRule GatherShardingRule(const Instruction& op) {
   const GatherView numbers(op);
   ShardingRule rule;
@@ -199,8 +197,6 @@ std::vector<Instruction*> PartitionGather(OpContext& context) {
   return result;
 }
 
-namespace {
-
 // The reducer that combines updates with rows, if it is one known reducer for all operands.
 std::optional<Reducer> ReducerOf(const Instruction& scatter) {
   const auto reducers = ClassifyReducers(*scatter.called(0));
@@ -217,8 +213,6 @@ bool IsIdempotent(Reducer reducer) { return reducer != Reducer::kAdd && reducer 
 Instruction* Neutral(SpmdBuilder& b, Reducer reducer, const Instruction* like) {
   return b.Constant(NeutralElement(reducer, like->shape().element_type()));
 }
-
-}  // namespace
 
 ShardingRule ScatterShardingRule(const Instruction& op) {
   const ScatterView numbers(op);
@@ -307,5 +301,10 @@ std::vector<Instruction*> PartitionScatter(OpContext& context) {
   }
   return result;
 }
+
+}  // namespace
+
+const OpFamily families::kGather = {GatherShardingRule, PartitionGather};
+const OpFamily families::kScatter = {ScatterShardingRule, PartitionScatter};
 
 }  // namespace toroid

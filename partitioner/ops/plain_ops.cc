@@ -1,7 +1,7 @@
 // Ops that make or rearrange elements. Except for an iota, the local program is the op itself.
 #include <algorithm>
 
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
 namespace {
@@ -12,8 +12,6 @@ TensorFactors FactorsAt(const TensorFactors& tensor, absl::Span<const int64_t> d
   for (const int64_t d : dimensions) factors.push_back(tensor[d]);
   return factors;
 }
-
-}  // namespace
 
 // May be cut in any dimension, each device holds its shard; a tuple of constants is never cut.
 ShardingRule ConstantShardingRule(const Instruction& op) {
@@ -72,5 +70,15 @@ ShardingRule BitcastConvertShardingRule(const Instruction& op) {
   rule.results[0].resize(to.size());
   return rule;
 }
+
+}  // namespace
+
+const OpFamily families::kConstant = {ConstantShardingRule};
+const OpFamily families::kIota = {IotaShardingRule, PartitionIota};
+const OpFamily families::kBroadcast = {BroadcastShardingRule};
+const OpFamily families::kTranspose = {TransposeShardingRule};
+const OpFamily families::kIdentity = {IdentityShardingRule};
+const OpFamily families::kAddDependency = {AddDependencyShardingRule};
+const OpFamily families::kBitcastConvert = {BitcastConvertShardingRule};
 
 }  // namespace toroid

@@ -16,10 +16,9 @@
 
 #include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
-
 namespace {
 
 // The ragged dimension of the lhs, its role, and the group dimension of the rhs.
@@ -66,8 +65,6 @@ Instruction* LocalSizes(SpmdBuilder& b, Instruction* sizes, int64_t size, Instru
   Instruction* own_starts = b.DynamicSliceAlong(starts, last, own, groups);
   return b.Concatenate({b.SliceAlong(own_starts, last, 0, 1), b.Subtract(own_ends, own_starts)}, last);
 }
-
-}  // namespace
 
 ShardingRule RaggedDotShardingRule(const Instruction& op) {
   const RaggedDims dims(op);
@@ -152,5 +149,9 @@ std::vector<Instruction*> PartitionRaggedDot(OpContext& context) {
   }
   return context.CloneLocal();
 }
+
+}  // namespace
+
+const OpFamily families::kRaggedDot = {RaggedDotShardingRule, PartitionRaggedDot};
 
 }  // namespace toroid

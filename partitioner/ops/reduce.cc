@@ -14,11 +14,10 @@
 //
 // In the last two cases all parts are gathered along a new dimension and reduced locally.
 #include "absl/strings/str_cat.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {
-
 namespace {
 
 // Axes of the cut reduced dimensions, in the order of the dimensions.
@@ -112,8 +111,6 @@ std::vector<Instruction*> ReduceOpaque(const OpContext& context, const AxisList&
   return results;
 }
 
-}  // namespace
-
 ShardingRule ReduceShardingRule(const Instruction& op) {
   const int n = op.num_operands() / 2;
   ShardingRule rule = PointwiseRule(op.operand(0)->shape().dims(), n);
@@ -157,5 +154,9 @@ std::vector<Instruction*> PartitionReduce(OpContext& context) {
   }
   return local;
 }
+
+}  // namespace
+
+const OpFamily families::kReduce = {ReduceShardingRule, PartitionReduce};
 
 }  // namespace toroid

@@ -6,11 +6,10 @@
 // row per tile, and the totals of the preceding (following) tiles are combined with every row.
 // Example: cumulative sums of x[0..8) over 2: tile 1 adds x[0] + ... + x[3] to its own sums.
 #include "hlo/ir/attribute_views.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {
-
 namespace {
 
 // 1 if the window along `dim` reaches from every row to the begin of the dimension, -1 if to its end,
@@ -46,8 +45,6 @@ Instruction* AddTotals(SpmdBuilder& b, Instruction* x, int dim, const AxisList& 
   Instruction* sum = b.Reduce({totals}, {neutral}, {dim}, b.ReducerComputation(ReducerOpcode(reducer), type));
   return b.Binary(ReducerOpcode(reducer), b.BroadcastOver(sum, x->shape().dims(), {dim}), x);
 }
-
-}  // namespace
 
 ShardingRule ReduceWindowShardingRule(const Instruction& op) {
   const int n = op.num_operands() / 2;
@@ -107,5 +104,10 @@ std::vector<Instruction*> PartitionReduceWindow(OpContext& context) {
   }
   return results;
 }
+
+}  // namespace
+
+const OpFamily families::kReduceWindow = {ReduceWindowShardingRule, PartitionReduceWindow,
+                                          ReadsOfReduceWindow};
 
 }  // namespace toroid

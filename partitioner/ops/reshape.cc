@@ -12,11 +12,10 @@
 #include <optional>
 
 #include "hlo/base/math.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 #include "partitioner/reshard/halo_exchange.h"
 
 namespace toroid {
-
 namespace {
 
 // A dimension whose leading factor may be cut unevenly: `parts` parts of `inner` elements each.
@@ -47,8 +46,6 @@ void MarkLeads(ShardingRule* rule) {
   }
   for (size_t f = 0; f < rule->factors.size(); ++f) rule->factors[f].by_halo &= is_part[f];
 }
-
-}  // namespace
 
 ShardingRule ReshapeShardingRule(const Instruction& op) {
   const auto from = op.operand(0)->shape().dims();
@@ -171,5 +168,9 @@ std::vector<OperandWindows> ReadsOfReshape(const Instruction& op, int factor, in
   add(op.shape(), rule.results[0], /*is_result=*/true);
   return reads;
 }
+
+}  // namespace
+
+const OpFamily families::kReshape = {ReshapeShardingRule, PartitionReshape, ReadsOfReshape};
 
 }  // namespace toroid

@@ -8,10 +8,9 @@
 #include <cstdint>
 
 #include "hlo/base/math.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
-
 namespace {
 
 // How the 32-bit words of the generator's blocks fill the array of bits.
@@ -240,8 +239,6 @@ Instruction* NextState(SpmdBuilder& b, const WordLayout& layout, Instruction* st
   return b.Concatenate(words, 0);
 }
 
-}  // namespace
-
 ShardingRule RngBitGeneratorShardingRule(const Instruction& op) {
   if (!CanBeCut(op)) return OpaqueRule(op);
   ShardingRule rule;
@@ -266,5 +263,9 @@ std::vector<Instruction*> PartitionRngBitGenerator(OpContext& context) {
   Instruction* next = NextState(*context.b, layout, context.operands[0], blocks);
   return {next, LocalBits(context).Build()};
 }
+
+}  // namespace
+
+const OpFamily families::kRngBitGenerator = {RngBitGeneratorShardingRule, PartitionRngBitGenerator};
 
 }  // namespace toroid

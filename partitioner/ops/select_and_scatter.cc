@@ -19,12 +19,11 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 #include "partitioner/reshard/halo_exchange.h"
 #include "partitioner/spmd/reducer.h"
 
 namespace toroid {
-
 namespace {
 
 // The bits of a NaN that marks positions outside of the array; no arithmetic produces it. nullopt: the type
@@ -110,8 +109,6 @@ bool CanFetch(const Instruction& op, const WindowDim& window) {
          NoElement(op.shape().element_type()).has_value();
 }
 
-}  // namespace
-
 ShardingRule SelectAndScatterShardingRule(const Instruction& op) {
   ShardingRule rule = PointwiseRule(op.shape().dims(), 2);
   for (int d = 0; d < op.shape().rank(); ++d) {
@@ -178,5 +175,10 @@ std::vector<Instruction*> PartitionSelectAndScatter(OpContext& context) {
   }
   return {result};
 }
+
+}  // namespace
+
+const OpFamily families::kSelectAndScatter = {SelectAndScatterShardingRule, PartitionSelectAndScatter,
+                                              ReadsOfSelectAndScatter};
 
 }  // namespace toroid

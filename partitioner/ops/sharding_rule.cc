@@ -1,12 +1,9 @@
 #include "partitioner/ops/sharding_rule.h"
 
-#include "absl/functional/function_ref.h"
 #include "hlo/base/math.h"
 
 namespace toroid {
-namespace {
 
-// Calls `visit` with each dimension that is made of several factors.
 void ForEachSplitDim(const ShardingRule& rule, absl::FunctionRef<void(const DimFactors& dim)> visit) {
   const auto visit_all = [&](const auto& tensors) {
     for (const TensorFactors& tensor : tensors) {
@@ -18,8 +15,6 @@ void ForEachSplitDim(const ShardingRule& rule, absl::FunctionRef<void(const DimF
   visit_all(rule.operands);
   visit_all(rule.results);
 }
-
-}  // namespace
 
 ShardingRule PointwiseRule(absl::Span<const int64_t> dims, int operands) {
   ShardingRule rule;

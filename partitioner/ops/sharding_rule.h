@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
 #include "hlo/devices/mesh.h"
 #include "hlo/ir/instruction.h"
 
@@ -104,6 +105,9 @@ struct ShardingRule {
   AxisList Admissible(const Mesh& mesh, int factor, const AxisList& axes) const;
 };
 
+// Calls `visit` with each dimension that is made of several factors, of operands first.
+void ForEachSplitDim(const ShardingRule& rule, absl::FunctionRef<void(const DimFactors& dim)> visit);
+
 // One factor per dimension of `dims`, shared by `operands` operands and one result.
 ShardingRule PointwiseRule(absl::Span<const int64_t> dims, int operands);
 
@@ -145,6 +149,13 @@ AxisList DimAxes(const Mesh& mesh, const ShardingRule& rule, const DimFactors& d
 // The sharding of a tensor of factors `tensor` under an assignment, without partial axes.
 Sharding ShardingUnder(const Mesh& mesh, const ShardingRule& rule, const TensorFactors& tensor,
                        absl::Span<const AxisList> factor_axes);
+
+// The axes that cut some factor.
+inline AxisSet UsedAxes(absl::Span<const AxisList> factor_axes) {
+  AxisSet used = 0;
+  for (const AxisList& axes : factor_axes) used |= axes.Set();
+  return used;
+}
 
 // The op's flops per device: rule.flops_per_point for each point of its local iteration space.
 double LocalFlops(const Mesh& mesh, const ShardingRule& rule, absl::Span<const AxisList> factor_axes);

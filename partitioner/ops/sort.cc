@@ -16,10 +16,9 @@
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/ops/column_sort.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
-
 namespace {
 
 // The number of rows of the results, counted from the first along the sorted dimension, that other ops read.
@@ -58,8 +57,6 @@ constexpr int64_t kLongLine = 1024;
 bool ReadsFirstRows(const Instruction& sort) {
   return kFirstRowsIn * RowsRead(sort) <= sort.operand(0)->shape().dim(static_cast<int>(sort.dimension()));
 }
-
-}  // namespace
 
 ShardingRule SortShardingRule(const Instruction& op) {
   ShardingRule rule = BatchRule(op, op.operand(0)->shape().rank());
@@ -112,5 +109,9 @@ std::vector<Instruction*> PartitionSort(OpContext& context) {
   for (Instruction*& array : rows) array = b.PadAlong(b.SliceAlong(array, dim, 0, k), dim, 0, n - k);
   return rows;
 }
+
+}  // namespace
+
+const OpFamily families::kSort = {SortShardingRule, PartitionSort};
 
 }  // namespace toroid

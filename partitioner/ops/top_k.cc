@@ -9,10 +9,9 @@
 //          bytes.
 #include <cstring>
 
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
-
 namespace {
 
 // True for the types of which LastInOrder knows the extremes.
@@ -86,8 +85,6 @@ Instruction* TakeAlongLast(SpmdBuilder& b, Instruction* x, Instruction* at) {
   return b.Reshape(b.Gather(b.Reshape(x, all), indices, numbers, {1}), dims);
 }
 
-}  // namespace
-
 ShardingRule TopKShardingRule(const Instruction& op) {
   const int rank = op.operand(0)->shape().rank();
   ShardingRule rule = BatchRule(op, rank - 1);
@@ -119,5 +116,9 @@ std::vector<Instruction*> PartitionTopK(OpContext& context) {
   const std::vector<Instruction*> merged = FirstOf(context, values);
   return {merged[0], TakeAlongLast(b, positions, merged[1])};
 }
+
+}  // namespace
+
+const OpFamily families::kTopK = {TopKShardingRule, PartitionTopK};
 
 }  // namespace toroid

@@ -15,10 +15,9 @@
 
 #include "hlo/base/math.h"
 #include "partitioner/ops/block_matrix.h"
-#include "partitioner/ops/op_functions.h"
+#include "partitioner/ops/op_families.h"
 
 namespace toroid {
-
 namespace {
 
 // How the op becomes T Y = C.
@@ -157,8 +156,6 @@ class SolveWriter {
   Instruction* start_ = nullptr;  // This device's first row (column) in the global matrix.
 };
 
-}  // namespace
-
 ShardingRule TriangularSolveShardingRule(const Instruction& instruction) {
   const int rank = instruction.shape().rank();
   ShardingRule rule = BatchRule(instruction, rank - 2);
@@ -181,5 +178,9 @@ std::vector<Instruction*> PartitionTriangularSolve(OpContext& context) {
   if (!context.IsCut(0, rank - 2) && !context.IsCut(0, rank - 1)) return context.CloneLocal();
   return {SolveWriter(context).Write()};
 }
+
+}  // namespace
+
+const OpFamily families::kTriangularSolve = {TriangularSolveShardingRule, PartitionTriangularSolve};
 
 }  // namespace toroid

@@ -121,7 +121,7 @@ class Walk {
                                                [&](int t) { return versions_.HasWhole(places_.set(t)); });
     if (!is_free) {
       OpDecision decision = decider_.Decide(*op.instruction, op);
-      steps_.SetDecision(i, {&memo_.Choice(op, decision.assignment.factor_axes), decision.passed_on});
+      steps_.SetDecision(i, {&memo_.Choice(op, decision.factor_axes), decision.passed_on});
       decided_[step.op - graph_.ops().data()] = std::move(decision);
     }
     const bool takes_parts = absl::c_any_of(op.operands, [&](int t) { return IsCut(t); });

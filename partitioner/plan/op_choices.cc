@@ -131,8 +131,7 @@ OpChoice ChoiceUnder(const PreparedProgram& program, const FlowOp& op, absl::Spa
   OpChoice choice;
   choice.factor_axes.assign(factor_axes.begin(), factor_axes.end());
   choice.used = UsedAxes(factor_axes);
-  OpDecision decision;
-  decision.assignment.factor_axes = choice.factor_axes;
+  const OpDecision decision = {choice.factor_axes};
   for (size_t i = 0; i < op.operands.size(); ++i) {
     choice.operands.push_back(versions->Number(OperandSharding(program, op, i, decision)));
   }

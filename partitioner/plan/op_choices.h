@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "partitioner/plan/op_decision.h"
+#include "partitioner/plan/plan.h"
 #include "partitioner/plan/version_sets.h"
 
 namespace toroid {

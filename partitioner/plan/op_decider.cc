@@ -23,11 +23,10 @@ PartialOperands OpDecider::OperandsToPassOn(const Instruction& instruction, cons
   for (size_t i = 0; i < op.operands.size() && i < 32; ++i) {
     const int t = op.operands[i];
     if (!graph_.shape(t).IsArray() || !values_.IsPartial(t)) continue;
-    const Sharding sharding = *values_.PlacesOf(t)[0];
-    if (present.none()) present.partial = sharding;
-    if (present.partial.partial != sharding.partial || present.partial.reducer != sharding.reducer)
+    const Sharding& sharding = *values_.PlacesOf(t)[0];
+    if (present.none()) present = {0, sharding.partial, sharding.reducer};
+    if (present.axes != sharding.partial || present.reducer != sharding.reducer || must_reduce_[t])
       return none;
-    if (must_reduce_[t]) return none;
     present.operands |= uint32_t{1} << i;
   }
   return MayPassOn(instruction, op, present) ? present : none;
@@ -41,8 +40,8 @@ const Assignment& OpDecider::Assign(const FlowOp& op, const PartialOperands& pas
   for (const int t : op.results) key.tensors.push_back(values_.steps().initial(t));
   key.tensors.push_back(passed_on.operands);
   if (!passed_on.none()) {
-    key.tensors.push_back(static_cast<int64_t>(passed_on.axes()));
-    key.tensors.push_back(static_cast<int64_t>(passed_on.partial.reducer));
+    key.tensors.push_back(static_cast<int64_t>(passed_on.axes));
+    key.tensors.push_back(static_cast<int64_t>(passed_on.reducer));
   }
   return memo_.Decision(std::move(key),
                         [&] { return policy_.Choose(ProblemUnder(op, passed_on), program_.pricing()); });
@@ -66,7 +65,7 @@ AssignmentProblem OpDecider::ProblemUnder(const FlowOp& op, const PartialOperand
       view->places.push_back(std::move(place));
     }
   });
-  problem.reserved = program_.annotations.ManualAxesOf(op) | passed_on.axes();
+  problem.reserved = program_.annotations.ManualAxesOf(op) | passed_on.axes;
   problem.uneven = true;
   return problem;
 }
@@ -75,8 +74,7 @@ bool OpDecider::ArePartial(const FlowOp& op, const PartialOperands& passed_on) c
   for (size_t i = 0; i < op.operands.size(); ++i) {
     if (!passed_on.Has(i)) continue;
     const auto is_so = [&](const Sharding* place) {
-      return (passed_on.partial.partial & ~place->partial) == 0 &&
-             place->reducer == passed_on.partial.reducer;
+      return (passed_on.axes & ~place->partial) == 0 && place->reducer == passed_on.reducer;
     };
     const auto places = values_.PlacesOf(op.operands[i]);
     if (!std::any_of(places.begin(), places.end(), is_so)) return false;
@@ -88,33 +86,26 @@ OpDecision OpDecider::Decide(const Instruction& instruction, const FlowOp& op) c
   if (const OpDecision* decided = plan_.DecisionOf(graph_, op)) {
     if (ArePartial(op, decided->passed_on)) return *decided;
   }
-  OpDecision decision;
-  decision.passed_on = OperandsToPassOn(instruction, op);
-  decision.assignment = Assign(op, decision.passed_on);
-  if (decision.passed_on.none()) return decision;
+  const PartialOperands passed_on = OperandsToPassOn(instruction, op);
   const Assignment& reduced = Assign(op, PartialOperands());
-  if (ReducesFirst(op, decision, reduced)) {
-    decision.passed_on = PartialOperands();
-    decision.assignment = reduced;
-  }
-  return decision;
+  if (passed_on.none()) return {reduced.factor_axes};
+  const Assignment& passing = Assign(op, passed_on);
+  if (ReducesFirst(op, passed_on, passing, reduced)) return {reduced.factor_axes};
+  return {passing.factor_axes, passed_on};
 }
 
-bool OpDecider::ReducesFirst(const FlowOp& op, const OpDecision& passing, const Assignment& reduced) const {
-  const Sharding& partial = passing.passed_on.partial;
+bool OpDecider::ReducesFirst(const FlowOp& op, const PartialOperands& passed_on, const Assignment& passing,
+                             const Assignment& reduced) const {
   // A value has one reducer: an op on a partial maximum cannot leave its result partial as a sum over other
   // axes too.
-  if (partial.reducer != op.rule->reducer && PartialAxes(*op.rule, passing.assignment.factor_axes) != 0) {
-    return true;
-  }
+  if (passed_on.reducer != op.rule->reducer && PartialAxes(*op.rule, passing.factor_axes) != 0) return true;
   const CostModel& cost = program_.planner->cost();
   const int64_t bytes = LocalBytes(program_, op.results[0], plan_.shardings[op.results[0]]);
   const double later =
-      cost.CollectiveTime(CollectiveKind::kAllReduce, bytes, mesh_, mesh_.InOrder(partial.partial));
+      cost.CollectiveTime(CollectiveKind::kAllReduce, bytes, mesh_, mesh_.InOrder(passed_on.axes));
   // Axes over which partial sums are passed on cannot cut the op, so the devices along them repeat its flops.
   const auto work = [&](double flops) { return cost.ContractionTime(flops).value_or(flops * kBytesPerFlop); };
-  return reduced.time + work(reduced.flops) <
-         passing.assignment.time + later + work(passing.assignment.flops);
+  return reduced.time + work(reduced.flops) < passing.time + later + work(passing.flops);
 }
 
 }  // namespace toroid

@@ -42,7 +42,8 @@ class OpDecider {
   // True if each operand of `passed_on` has a version that is partial over its axes, with its reducer.
   bool ArePartial(const FlowOp& op, const PartialOperands& passed_on) const;
   // True if reducing the partial operands and then computing the op by `reduced` costs less than `passing`.
-  bool ReducesFirst(const FlowOp& op, const OpDecision& passing, const Assignment& reduced) const;
+  bool ReducesFirst(const FlowOp& op, const PartialOperands& passed_on, const Assignment& passing,
+                    const Assignment& reduced) const;
 
   PlanMemo& memo_;
   const PreparedProgram& program_;

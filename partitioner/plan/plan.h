@@ -4,16 +4,35 @@
 // program. Plans of one module are compared, hashed, printed, read and replayed (plan_text.h).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partitioner/plan/op_decision.h"
 #include "partitioner/prepare/prepared_program.h"
 
 namespace toroid {
+
+// Operands that an op takes partial, and the axes and the reducer that they have in common.
+struct PartialOperands {
+  uint32_t operands = 0;  // Bit i: operand i.
+  AxisSet axes = 0;       // Over which they are partial.
+  Reducer reducer = Reducer::kAdd;
+
+  bool none() const { return operands == 0; }
+  bool Has(size_t operand) const { return operand < 32 && (operands >> operand & 1) != 0; }
+  bool operator==(const PartialOperands& other) const = default;
+};
+
+// How a device computes an op: which axes cut its factors, and which operands it takes as partial sums.
+struct OpDecision {
+  FactorAxesList factor_axes;
+  PartialOperands passed_on;  // Taken unreduced; the result is partial over their axes.
+
+  bool operator==(const OpDecision& other) const = default;
+};
 
 struct Plan {
   ProgramForm form = ProgramForm::kAsGiven;  // The form of the program that it belongs to.
@@ -36,12 +55,29 @@ struct Plan {
     h = H::combine(std::move(h), plan.form, plan.shardings);
     for (const auto& op : plan.ops) {
       h = H::combine(std::move(h), op.has_value());
-      if (op) h = H::combine(std::move(h), op->assignment.factor_axes, op->passed_on.operands);
+      if (op) h = H::combine(std::move(h), op->factor_axes, op->passed_on.operands);
     }
     for (const auto& [tensor, sharding] : plan.early) h = H::combine(std::move(h), tensor, sharding);
     return h;
   }
 };
+
+// The shardings in which an op needs an operand and computes a result, under a decision.
+Sharding OperandSharding(const PreparedProgram& program, const FlowOp& op, size_t operand,
+                         const OpDecision& decision);
+Sharding ResultSharding(const PreparedProgram& program, const FlowOp& op, size_t result,
+                        const OpDecision& decision);
+
+// True if the op may take the operands of `partial`, and no others, partial: it is linear in them together,
+// under their reducer. Operands that would have to be partial as well may instead be constant zeros, the
+// missing terms of a sum.
+bool MayPassOn(const Instruction& instruction, const FlowOp& op, const PartialOperands& partial);
+
+// Whether the local program of an op can cut factor `factor` over `axes`.
+bool MayCut(const Mesh& mesh, const FlowOp& op, int factor, const AxisList& axes);
+
+// The bytes of a device's shard of a tensor.
+int64_t LocalBytes(const PreparedProgram& program, int tensor, const Sharding& sharding);
 
 // The name of each tensor of the flow graph: "computation/instruction", with {leaf} behind it if the result is a tuple, or
 // "output{leaf}"; with #2, #3, .. behind it where instructions have one name.

@@ -53,8 +53,8 @@ std::string PassedOnText(const ProgramNames& names, const PartialOperands& passe
     if (passed.Has(i)) operands.push_back(i);
   }
   Sharding partial;
-  partial.partial = passed.partial.partial;
-  partial.reducer = passed.partial.reducer;
+  partial.partial = passed.axes;
+  partial.reducer = passed.reducer;
   return absl::StrCat(absl::StrJoin(operands, ", "), " ", names.Text(partial));
 }
 
@@ -236,8 +236,7 @@ class Reader {
     }
     OpDecision decision;
     ASSIGN_OR_RETURN(const Sharding cut, shardings_.Read(cells[4], static_cast<int>(rule.factors.size())));
-    decision.assignment.factor_axes.assign(cut.dims.begin(), cut.dims.end());
-    decision.assignment.flops = LocalFlops(program_.annotations.mesh, rule, decision.assignment.factor_axes);
+    decision.factor_axes.assign(cut.dims.begin(), cut.dims.end());
     if (cells[5] != "-") {
       const size_t partial = cells[5].find(" partial ");
       if (partial == std::string::npos) {
@@ -250,7 +249,9 @@ class Reader {
         }
         decision.passed_on.operands |= uint32_t{1} << i;
       }
-      ASSIGN_OR_RETURN(decision.passed_on.partial, shardings_.Read(cells[5].substr(partial + 1), 0));
+      ASSIGN_OR_RETURN(const Sharding sum, shardings_.Read(cells[5].substr(partial + 1), 0));
+      decision.passed_on.axes = sum.partial;
+      decision.passed_on.reducer = sum.reducer;
     }
     plan_.ops[maker_[t]] = std::move(decision);
     return absl::OkStatus();
@@ -286,7 +287,7 @@ std::string PlanText(const PreparedProgram& program, const ProgramNames& names, 
       continue;
     }
     Sharding cut;
-    cut.dims.assign(op->assignment.factor_axes.begin(), op->assignment.factor_axes.end());
+    cut.dims.assign(op->factor_axes.begin(), op->factor_axes.end());
     rows.back().insert(rows.back().end(), {FactorSizes(*graph.ops()[maker[t]].rule), names.Text(cut),
                                            PassedOnText(names, op->passed_on)});
   }

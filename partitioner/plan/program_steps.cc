@@ -101,7 +101,7 @@ void ProgramSteps::Fill(const FlowOp& op, ProgramStep* step) {
     }
   }
   if (decided == nullptr) return;
-  step->choice = &memo_.Choice(op, decided->assignment.factor_axes);
+  step->choice = &memo_.Choice(op, decided->factor_axes);
   step->passed_on = decided->passed_on;
 }
 
@@ -110,11 +110,7 @@ Plan ProgramSteps::Decided() const {
   plan.ops.resize(graph_.ops().size());
   for (const ProgramStep& step : steps_) {
     if (step.choice == nullptr) continue;
-    OpDecision decision;
-    decision.assignment.factor_axes = step.choice->factor_axes;
-    decision.assignment.flops = step.choice->flops;
-    decision.passed_on = step.passed_on;
-    plan.ops[step.op - graph_.ops().data()] = std::move(decision);
+    plan.ops[step.op - graph_.ops().data()] = OpDecision{step.choice->factor_axes, step.passed_on};
   }
   return plan;
 }
@@ -172,11 +168,11 @@ bool StepCosts::Compute(int i, const OpChoice& choice, const PartialOperands& pa
   ++count_;
   const ProgramStep& step = steps_.step(i);
   const FlowOp& op = *step.op;
-  const AxisSet passed = passed_on.axes();
+  const AxisSet passed = passed_on.axes;
   if (passed != 0) {
     if ((passed & choice.used) != 0) return false;
     const AxisSet own = PartialAxes(*op.rule, choice.factor_axes);
-    if (own != 0 && op.rule->reducer != passed_on.partial.reducer) return false;
+    if (own != 0 && op.rule->reducer != passed_on.reducer) return false;
   }
   taken->cost = choice.time;
   taken->sent_bytes = choice.sent_bytes;
@@ -239,19 +235,14 @@ std::vector<PartialOperands> StepCosts::Passings(int i, SetOf set_of) const {
       for (const int number : versions_.set(set_of(op.operands[k]))) {
         const Sharding& partial = versions_.sharding(number);
         if (partial.partial == 0) continue;
-        PartialOperands passed_on;
-        passed_on.partial.partial = partial.partial;
-        passed_on.partial.reducer = partial.reducer;
+        PartialOperands passed_on = {0, partial.partial, partial.reducer};
         for (size_t other = 0; other < op.operands.size() && other < 32; ++other) {
           const int t = op.operands[other];
           if ((linearity.together >> other & 1) && !steps_.is_free(t) && HasPartial(set_of(t), partial)) {
             passed_on.operands |= uint32_t{1} << other;
           }
         }
-        const auto same = [&](const PartialOperands& known) {
-          return known.operands == passed_on.operands && known.axes() == passed_on.axes();
-        };
-        if (absl::c_any_of(passings, same)) continue;
+        if (absl::c_linear_search(passings, passed_on)) continue;
         if (MayPassOn(*op.instruction, op, passed_on)) passings.push_back(passed_on);
       }
     }
@@ -273,8 +264,8 @@ bool StepCosts::HasPartial(int set, const Sharding& partial) const {
 
 int StepCosts::WithPartial(int number, const PartialOperands& passed_on) {
   Sharding sharding = versions_.sharding(number);
-  sharding.partial |= passed_on.partial.partial;
-  sharding.reducer = passed_on.partial.reducer;
+  sharding.partial |= passed_on.axes;
+  sharding.reducer = passed_on.reducer;
   return versions_.Number(sharding);
 }
 

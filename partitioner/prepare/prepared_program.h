@@ -5,7 +5,7 @@
 //   for (const HloSharding& candidate : candidates) {
 //     RETURN_IF_ERROR(GiveSharding(parameter_leaf, candidate, program.get()));
 //     PlanMemo memo(*program);                                                         // ../plan/plan_memo.h
-//     const std::optional<PricedPlan> plan = Propagated(CheapestAssignments(), &memo);  // ../search/propagate.h
+//     const std::optional<PricedPlan> plan = Propagated(CheapestAssignments(), &memo);  // ../search/strategies.h
 //   }
 #pragma once
 
@@ -34,7 +34,7 @@ struct PreparedProgram {
   std::unique_ptr<FlowGraph> graph;
   Annotations annotations;
   // Slices that are not computed, since all their users read the sliced array instead
-  // (../ops/read_through.cc).
+  // (../ops/row_moves.cc).
   absl::flat_hash_set<const Instruction*> read_through;
   std::unique_ptr<ReshardPlanner> planner;
   std::unique_ptr<ExchangePrices> exchanges;

@@ -12,7 +12,7 @@
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/ir/parameter_name.h"
 #include "partitioner/provenance/named_axes.h"
-#include "partitioner/spmd/collective_groups.h"
+#include "partitioner/spmd/spmd_builder.h"
 
 namespace toroid {
 namespace {

@@ -41,10 +41,7 @@ struct Weight {
   int64_t sent = 0;
   int64_t peak = 0;
   int moves = 0;
-  bool operator<(const Weight& o) const {
-    return std::tie(time, sent, peak, moves) < std::tie(o.time, o.sent, o.peak, o.moves);
-  }
-  bool operator>(const Weight& o) const { return o < *this; }
+  auto operator<=>(const Weight&) const = default;
 
   // Adds a move that sends or cuts v local bytes and leads to a local array of `bytes`.
   void Add(const Resharding& task, const Move& move, int64_t v, int64_t bytes) {
@@ -216,7 +213,8 @@ ReshardPlan GatherAndCut(const Resharding& task) {
 
 }  // namespace
 
-int64_t Resharding::LocalBytes(const Sharding& sharding) const {
+int64_t LocalBytes(const Mesh& mesh, absl::Span<const int64_t> dims, int64_t width,
+                   const Sharding& sharding) {
   int64_t bytes = width;
   for (size_t d = 0; d < dims.size(); ++d) bytes *= CeilOfRatio(dims[d], mesh.Product(sharding.dims[d]));
   return bytes;

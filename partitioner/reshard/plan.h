@@ -28,6 +28,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -72,6 +73,9 @@ int64_t SentBytes(MoveKind kind, int64_t v, int64_t g);
 // tiles.
 bool TilesNest(int64_t n, int64_t t, int64_t g);
 
+// The bytes of the largest shard of an array of global dimensions `dims` and elements of `width` bytes.
+int64_t LocalBytes(const Mesh& mesh, absl::Span<const int64_t> dims, int64_t width, const Sharding& sharding);
+
 // An array of global dimensions `dims` and elements of `width` bytes, on its way from one sharding to another.
 struct Resharding {
   const Mesh& mesh;
@@ -81,8 +85,9 @@ struct Resharding {
   const Sharding& from;
   const Sharding& to;
 
-  // The bytes of the largest local array.
-  int64_t LocalBytes(const Sharding& sharding) const;
+  int64_t LocalBytes(const Sharding& sharding) const {
+    return toroid::LocalBytes(mesh, dims, width, sharding);
+  }
   // The time of a move of v local bytes, by the cost model.
   double TimeOf(const Move& move, int64_t v) const;
 };
@@ -104,18 +109,7 @@ class ReshardPlanner {
   int64_t steps() const { return steps_; }
 
  private:
-  struct Key {
-    Dims dims;
-    int64_t width;
-    Sharding from, to;
-    bool operator==(const Key& o) const {
-      return width == o.width && dims == o.dims && from == o.from && to == o.to;
-    }
-    template <typename H>
-    friend H AbslHashValue(H h, const Key& k) {
-      return H::combine(std::move(h), k.dims, k.width, k.from, k.to);
-    }
-  };
+  using Key = std::tuple<Dims, int64_t, Sharding, Sharding>;  // The arguments of Plan.
 
   ReshardPlan Cheapest(absl::Span<const int64_t> dims, int64_t width, const Sharding& from,
                        const Sharding& to);

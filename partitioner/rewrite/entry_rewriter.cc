@@ -3,6 +3,7 @@
 // Between them all arrays are row-major and tiles lie in mesh order. Parameters and results have the layouts
 // that the module states for them. Arrays whose sharding lists the devices in another order than the mesh are
 // permuted here.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,30 @@ const DeviceOrder* ForeignOrder(const Annotations& annotations, int tensor) {
 }
 
 }  // namespace
+
+RewriteState::RewriteState(const PreparedProgram& program, const Plan& plan, LocalValueHook hook, Module* out)
+    : program(program),
+      module(*program.flat),
+      graph(*program.graph),
+      annotations(program.annotations),
+      mesh(program.annotations.mesh),
+      decided(plan),
+      plan(plan.shardings),
+      names(module, graph, annotations, program.relabeled),
+      out(out),
+      replications(module),
+      values(program, plan.shardings, names, std::move(hook), &replications) {
+  spmd.module = out;
+  spmd.mesh = &mesh;
+  spmd.cost = &program.planner->cost();
+  spmd.name_of = [this](const Instruction& instruction) { return names.NameOf(instruction); };
+  // Collectives that are added get channel ids above those of the input.
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      spmd.channel = std::max(spmd.channel, instruction->attrs().channel_id());
+    }
+  }
+}
 
 Shape PlannedLocalShape(const RewriteState& state, const SpmdBuilder& b, const Shape& shape,
                         absl::Span<const int> leaves) {

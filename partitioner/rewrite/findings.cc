@@ -24,17 +24,6 @@
 namespace toroid {
 namespace {
 
-// True if the op can run on shards of the operand that are cut in any dimension.
-bool CanTakeParts(const FlowOp& op, size_t operand) {
-  for (const DimFactors& dim : op.rule->operands[operand]) {
-    if (dim.size == 0) return false;
-    for (int i = 0; i < dim.size; ++i) {
-      if (!CanCutLocally(*op.instruction, op.rule->factors[dim.factor[i]].kind)) return false;
-    }
-  }
-  return true;
-}
-
 bool IsCutBefore(const RewriteState& state, int tensor) {
   const auto versions = state.values.versions(tensor);
   if (!state.graph.shape(tensor).IsArray() || state.values.IsRematerializable(tensor) || versions.empty()) {
@@ -66,12 +55,9 @@ class Finder {
           NoteUneven(*parameter, state_.names.NameOf(*parameter), t, state_.plan[t]);
       }
     }
-    for (const auto& computation : state_.module.computations()) {
-      if (!state_.graph.Reached(*computation)) continue;
-      for (const auto& instruction : computation->instructions()) {
-        for (const int t : state_.graph.Leaves(*instruction)) {
-          if (state_.annotations.tensor[t] && noted_.insert(t).second) NoteAsked(*instruction, t);
-        }
+    for (const Instruction* instruction : state_.graph.ReachedInstructions(state_.module)) {
+      for (const int t : state_.graph.Leaves(*instruction)) {
+        if (state_.annotations.tensor[t] && noted_.insert(t).second) NoteAsked(*instruction, t);
       }
     }
     const Instruction& root = *state_.module.entry()->root();
@@ -169,18 +155,13 @@ class Finder {
 
 }  // namespace
 
-bool IsNeedlessGather(const FlowOp& op, size_t operand, const Assignment& assignment, AxisSet gathered) {
-  AxisSet used = 0;
-  for (const AxisList& axes : assignment.factor_axes) used |= axes.Set();
+bool IsNeedlessGather(const FlowOp& op, size_t operand, AxisSet used, AxisSet gathered) {
   if (used == 0) return false;  // No axis cuts the op: BytesComputedEverywhere reports it.
-  return (gathered & ~used) != 0 && CanTakeParts(op, operand);
+  return (gathered & ~used) != 0 && CanTakeParts(*op.instruction, *op.rule, operand);
 }
 
-std::optional<int64_t> BytesComputedEverywhere(const RewriteState& state, const FlowOp& op,
-                                               const Assignment& assignment) {
-  for (const AxisList& axes : assignment.factor_axes) {
-    if (!axes.empty()) return std::nullopt;
-  }
+std::optional<int64_t> BytesComputedEverywhere(const RewriteState& state, const FlowOp& op, AxisSet used) {
+  if (used != 0) return std::nullopt;
   // If a result is partial, the devices share the op's work.
   for (const int t : op.results) {
     if (state.values.IsPartial(t)) return std::nullopt;
@@ -206,11 +187,8 @@ void AddOverruledShardings(const PreparedProgram& program, ReplicationLog* log) 
     log->Add(instruction, graph.shape(t).ByteSize(),
              "its sharding cuts an array of run-time size, which stays replicated");
   };
-  for (const auto& computation : program.flat->computations()) {
-    if (!graph.Reached(*computation)) continue;
-    for (const auto& instruction : computation->instructions()) {
-      for (const int t : graph.Leaves(*instruction)) tell(*instruction, t);
-    }
+  for (const Instruction* instruction : graph.ReachedInstructions(*program.flat)) {
+    for (const int t : graph.Leaves(*instruction)) tell(*instruction, t);
   }
   for (const int t : graph.outputs()) tell(*program.flat->entry()->root(), t);
 }

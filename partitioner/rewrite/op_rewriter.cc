@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "partitioner/ops/op_families.h"
-#include "partitioner/ops/op_functions.h"
 #include "partitioner/propagation/flow_graph.h"
 #include "partitioner/rewrite/rewriters.h"
 
@@ -98,11 +97,12 @@ absl::Status RewriteByRule(RewriteState& state, SpmdBuilder& b, const Instructio
     state.values.AddRematerializable(op.results[0], &instruction);
     return absl::OkStatus();
   }
-  OpContext context{&instruction, op.rule, decision.assignment.factor_axes, &b};
+  const AxisSet used = UsedAxes(decision.factor_axes);
+  OpContext context{&instruction, op.rule, decision.factor_axes, &b};
   for (size_t i = 0; i < op.operands.size(); ++i) {
     Sharding needed = OperandSharding(state.program, op, i, decision);
     const ShardedValues::Fetched operand = state.values.Fetch(b, op.operands[i], needed, instruction);
-    if (IsNeedlessGather(op, i, decision.assignment, operand.gathered)) {
+    if (IsNeedlessGather(op, i, used, operand.gathered)) {
       state.replications.Add(instruction, state.graph.shape(op.operands[i]).ByteSize(),
                              absl::StrCat("operand ", i, " is replicated"));
     }
@@ -117,7 +117,7 @@ absl::Status RewriteByRule(RewriteState& state, SpmdBuilder& b, const Instructio
   for (size_t i = 0; i < op.results.size(); ++i) {
     state.values.AddMade(b, op.results[i], context.results[i], locals[i]);
   }
-  const std::optional<int64_t> repeated = BytesComputedEverywhere(state, op, decision.assignment);
+  const std::optional<int64_t> repeated = BytesComputedEverywhere(state, op, used);
   if (repeated.has_value()) {
     state.replications.Add(instruction, *repeated,
                            absl::StrCat(instruction.opcode_name(), " is computed on replicated arrays"));

@@ -9,10 +9,35 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "partitioner/plan/plan.h"
 #include "partitioner/provenance/cut_note.h"
-#include "partitioner/rewrite/rewrite_state.h"
+#include "partitioner/provenance/program_names.h"
+#include "partitioner/rewrite/sharded_values.h"
 
 namespace toroid {
+
+// The state that the rewriters of one program share: their inputs and their output.
+struct RewriteState {
+  RewriteState(const PreparedProgram& program, const Plan& plan, LocalValueHook hook, Module* out);
+  RewriteState(const RewriteState&) = delete;  // Its parts refer to each other.
+
+  // The prepared global program, its plan, and the shardings that the plan has for its tensors.
+  const PreparedProgram& program;
+  const Module& module;
+  const FlowGraph& graph;
+  const Annotations& annotations;
+  const Mesh& mesh;
+  const Plan& decided;
+  const ShardingPlan& plan;
+  const ProgramNames names;
+
+  // The program of one partition.
+  Module* out;
+  SpmdModule spmd;
+
+  ReplicationLog replications;
+  ShardedValues values;
+};
 
 // The local shape of a value of global shape `shape`, with the layouts of `shape`. Its leaves are the tensors
 // `leaves`, in the plan's shardings.
@@ -51,15 +76,15 @@ absl::Status RewriteOutfeed(RewriteState& state, SpmdBuilder& b, const Instructi
 // Requires: the output module is complete, its callees before their callers.
 std::vector<CutNote> FindCuts(const RewriteState& state);
 
+// `used`: the axes that cut the op.
 // True if `operand` was replicated, by gathering over the axes `gathered`, for an op that other axes cut and
 // that could have taken shards of it. False if the gathered axes now cut something else of the op, as with
 // weights that are split over the axis of the batch.
-bool IsNeedlessGather(const FlowOp& op, size_t operand, const Assignment& assignment, AxisSet gathered);
+bool IsNeedlessGather(const FlowOp& op, size_t operand, AxisSet used, AxisSet gathered);
 // For an op that no axis cuts: the global bytes of its operands that were cut and of its results that the
 // plan cuts. nullopt if an axis cuts the op, its result is partial, or there are no such operands or results.
 // Requires: the op was just rewritten.
-std::optional<int64_t> BytesComputedEverywhere(const RewriteState& state, const FlowOp& op,
-                                               const Assignment& assignment);
+std::optional<int64_t> BytesComputedEverywhere(const RewriteState& state, const FlowOp& op, AxisSet used);
 // Logs the arrays of run-time size for which the module asks for a cut: they stay replicated.
 void AddOverruledShardings(const PreparedProgram& program, ReplicationLog* log);
 

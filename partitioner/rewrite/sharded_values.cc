@@ -9,7 +9,6 @@
 #include "hlo/ir/attribute_views.h"
 #include "partitioner/assign/assignment.h"
 #include "partitioner/ops/op_families.h"
-#include "partitioner/ops/op_functions.h"
 #include "partitioner/reshard/emit_plan.h"
 
 namespace toroid {
@@ -92,7 +91,7 @@ Instruction* ShardedValues::Rematerialize(SpmdBuilder& b, int tensor, const Shar
     case Opcode::kIota: {
       OpContext context{&producer, graph_.OpOf(producer)->rule, {}, &b};
       context.results.push_back(wanted);
-      return PartitionIota(context)[0];
+      return families::kIota.program(context)[0];
     }
     default:
       return ComputeAnew(b, *graph_.OpOf(producer), wanted, gathered);

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "partitioner/search/propagate.h"
 #include "partitioner/search/strategies.h"
 
 namespace toroid {

@@ -9,7 +9,6 @@
 #include "hlo/analysis/trip_count.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
-#include "partitioner/search/propagate.h"
 
 namespace toroid {
 namespace {

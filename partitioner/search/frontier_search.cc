@@ -30,7 +30,6 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "hlo/base/disjoint_sets.h"
-#include "partitioner/search/frontier_walk.h"
 #include "partitioner/search/present_program.h"
 #include "partitioner/search/strategies.h"
 
@@ -184,7 +183,7 @@ class Frontier {
     size_t hash = absl::HashOf(units_, part.steps.size());
     for (const int i : part.steps) {
       const ProgramStep& step = program_.steps().step(i);
-      hash = absl::HashOf(hash, ClassOf(i), step.choice, step.passed_on.operands, step.passed_on.axes(),
+      hash = absl::HashOf(hash, ClassOf(i), step.choice, step.passed_on.operands, step.passed_on.axes,
                           step.times);
       for (const auto& [t, set] : program_.before(i)) hash = absl::HashOf(hash, set);
       for (const auto& [t, set] : program_.after(i)) {
@@ -234,7 +233,7 @@ class Frontier {
   bool Improve(const std::vector<int>& part, size_t most_states) {
     if (part.empty() || most_states < 2) return false;
     const PresentProgram::Decisions decisions =
-        FrontierWalk(&program_, units_, &later_uses_, part, most_states).Run();
+        DecideSteps(&program_, units_, &later_uses_, part, most_states);
     if (decisions.empty() || !program_.Replace(decisions)) return false;
     later_uses_.Clear();
     return true;

@@ -123,7 +123,7 @@ double LaterUses::Compute(int user, int t, int set, bool is_decided_anew) {
 
 const LaterUses::Uses& LaterUses::UsesOf(int user, int t, const PartialOperands& passed_on,
                                          bool is_decided_anew) {
-  std::unique_ptr<Uses>& known = uses_[{user, t, passed_on.operands, passed_on.axes(), is_decided_anew}];
+  std::unique_ptr<Uses>& known = uses_[{user, t, passed_on.operands, passed_on.axes, is_decided_anew}];
   if (known != nullptr) return *known;
   auto uses = std::make_unique<Uses>();
   const ProgramStep& step = program_.steps().step(user);

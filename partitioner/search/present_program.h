@@ -1,6 +1,7 @@
 // A program under its present decisions: what each step costs, and the versions of values around it.
 //
 // Decisions of few steps are replaced in a time that grows with the steps whose values change, not with the program.
+// BUILD: srcs += "frontier_walk.cc"
 #pragma once
 
 #include <cstdint>
@@ -88,5 +89,14 @@ class LaterUses {
   absl::flat_hash_map<std::tuple<int, int, int, bool>, double> cheapest_;
   absl::flat_hash_map<std::tuple<int, int, uint32_t, AxisSet, bool>, std::unique_ptr<Uses>> uses_;
 };
+
+// The least part of the cost of a program that new decisions must save.
+inline constexpr double kLeastGain = 1e-7;
+
+// Decides the steps of `part`, which are in order, together; all others keep their decisions (frontier_walk.cc). `units`: those
+// that may cut a factor. `most_states`: kept after each step. Returns the decisions of the cheapest path, in the order of steps,
+// if it costs less than the present program and computes no more flops; none if there is no such path.
+PresentProgram::Decisions DecideSteps(PresentProgram* program, const AxisUnits& units, LaterUses* later_uses,
+                                      std::vector<int> part, size_t most_states);
 
 }  // namespace toroid

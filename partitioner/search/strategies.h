@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,14 @@ std::vector<PricedPlan> ChangeNeighbours(const SearchProblem& problem,
                                          const PricedPlan& from);  // neighbours.cc
 std::vector<PricedPlan> DecideTogether(const SearchProblem& problem,
                                        const PricedPlan& from);  // frontier_search.cc
+
+// The tensors that the caller of the program sees: parameters and outputs.
+std::vector<int> BoundaryTensors(const PreparedProgram& program);
+
+// The first plan: shardings by propagation, ops decided one by one. `even`: by tensor, whether it may be cut only into equal parts; empty: no tensor is so restricted. nullopt as for
+// DecideGreedily.
+std::optional<PricedPlan> Propagated(const AssignmentPolicy& policy, PlanMemo* memo,
+                                     const std::vector<bool>& even = {});
 
 // In the order in which they run by default.
 absl::Span<const Strategy> Strategies();

@@ -1,5 +1,6 @@
 #include "partitioner/spmd/merge_permutes.h"
 
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -13,25 +14,19 @@
 namespace toroid {
 namespace {
 
-// The operand of a permute: an array, or a slice of one.
-struct Sent {
-  const Instruction* array = nullptr;
-  Dims bounds;  // Start, limit and stride of the slice, by dimension; empty: the whole array.
-
-  explicit Sent(const Instruction* operand) : array(operand) {
-    if (operand->opcode() != Opcode::kSlice) return;
-    array = operand->operand(0);
-    for (int d = 0; d < operand->shape().rank(); ++d) {
-      const SliceBounds slice = SliceView(*operand)[d];
-      bounds.insert(bounds.end(), {slice.start, slice.limit, slice.stride});
-    }
+// The operand of a permute: an array, and the start, limit and stride by dimension of the slice of it; without these
+// the whole array.
+using Sent = std::pair<const Instruction*, Dims>;
+Sent SentBy(const Instruction& permute) {
+  const Instruction* operand = permute.operand(0);
+  if (operand->opcode() != Opcode::kSlice) return {operand, {}};
+  Dims bounds;
+  for (int d = 0; d < operand->shape().rank(); ++d) {
+    const SliceBounds slice = SliceView(*operand)[d];
+    bounds.insert(bounds.end(), {slice.start, slice.limit, slice.stride});
   }
-  bool operator==(const Sent& other) const { return array == other.array && bounds == other.bounds; }
-  template <typename H>
-  friend H AbslHashValue(H h, const Sent& sent) {
-    return H::combine(std::move(h), sent.array, sent.bounds);
-  }
-};
+  return {operand->operand(0), bounds};
+}
 
 void MergeIn(Computation* computation, const SideEffects& side_effects,
              const absl::flat_hash_set<const Instruction*>& halo_permutes) {
@@ -41,7 +36,7 @@ void MergeIn(Computation* computation, const SideEffects& side_effects,
   bool changed = false;
   for (const auto& instruction : computation->instructions()) {
     if (!needed[instruction->index()] || !halo_permutes.contains(instruction.get())) continue;
-    std::vector<Instruction*>& before = by_sent[Sent(instruction->operand(0))];
+    std::vector<Instruction*>& before = by_sent[SentBy(*instruction)];
     for (Instruction* merged : before) {
       if (!ArePairsApart(merged->attrs(), instruction->attrs())) continue;
       AppendPairs(instruction->attrs(), merged->MutableAttrs());

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "hlo/analysis/program_statistics.h"
 #include "hlo/io/file.h"
-#include "partitioner/search/propagate.h"
+#include "partitioner/search/strategies.h"
 #include "partitioner/stages/emit_plan.h"
 #include "tests/status_matchers.h"
 

@@ -54,7 +54,7 @@ TEST_F(OpDecisionTest, ASumTakesTermsThatArePartialAlike) {
   f.AddValue("b", PartialOverAll(f, 2));
   const PartialOperands passed = Passed(f, "sum");
   EXPECT_EQ(passed.operands, 0b11);
-  EXPECT_EQ(passed.axes(), f.state.mesh.AllAxes());
+  EXPECT_EQ(passed.axes, f.state.mesh.AllAxes());
   const OpDecision decision = Decide(f, "sum");
   EXPECT_EQ(decision.passed_on.operands, 0b11);
   const FlowOp& op = *f.program->graph->OpOf(f.Get("sum"));

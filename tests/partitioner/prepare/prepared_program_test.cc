@@ -10,7 +10,7 @@
 #include "hlo/analysis/program_statistics.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/io/sharding_text.h"
-#include "partitioner/search/propagate.h"
+#include "partitioner/search/strategies.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "tests/status_matchers.h"
 

@@ -4,7 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "hlo/ops/verify_module.h"
-#include "partitioner/search/propagate.h"
+#include "partitioner/search/strategies.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "tests/partitioner/equivalence.h"
 #include "tests/status_matchers.h"

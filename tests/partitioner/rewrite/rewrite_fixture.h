@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "partitioner/rewrite/rewrite_state.h"
-#include "partitioner/search/propagate.h"
+#include "partitioner/rewrite/rewriters.h"
+#include "partitioner/search/strategies.h"
 #include "tests/partitioner/equivalence.h"
 
 namespace toroid {

@@ -1,6 +1,6 @@
 #include "tests/partitioner/search/proposals.h"
 
-#include "partitioner/search/propagate.h"
+#include "partitioner/search/strategies.h"
 #include "tests/partitioner/equivalence.h"
 
 namespace toroid {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "partitioner/search/propagate.h"
+#include "partitioner/search/strategies.h"
 
 namespace toroid {
 namespace {

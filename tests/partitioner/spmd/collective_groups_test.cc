@@ -1,9 +1,8 @@
-#include "partitioner/spmd/collective_groups.h"
-
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "partitioner/spmd/spmd_builder.h"
 
 namespace toroid {
 namespace {
