@@ -1,4 +1,4 @@
-"""The commands and their mains. Written by tools/generate_build.py; do not edit."""
+"""The commands and their mains, and the version. Written by tools/generate_build.py; do not edit."""
 
 COMMANDS = {
     "hlo-convert": "//commands:hlo_convert_main",
@@ -6,3 +6,5 @@ COMMANDS = {
     "hlo-run": "//commands:hlo_run_main",
     "hlo-simulate": "//commands:hlo_simulate_main",
 }
+
+VERSION = "0.1.0"

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
       __builtin_cpu_supports("x86-64-v3") ? "x86-64-v3" : NULL,
       __builtin_cpu_supports("x86-64-v2") ? "x86-64-v2" : NULL,
   };
-  char self[PATH_MAX], program[2 * PATH_MAX];
+  char self[PATH_MAX], program[3 * PATH_MAX];
   if (!OwnPath(self)) {
     fprintf(stderr, "toroid: the folder of this command cannot be found; call it by its full path\n");
     return 1;
@@ -39,13 +39,17 @@ int main(int argc, char** argv) {
   const char* const folder = slash == NULL ? "." : self;
   if (slash != NULL) *slash = '\0';
   if (levels[2] == NULL) {
-    fprintf(stderr, "%s: this processor is older than x86-64-v2 (SSE4.2, POPCNT); build Toroid from source on it\n", name);
+    fprintf(stderr,
+            "%s: this processor is older than x86-64-v2 (SSE4.2, POPCNT); build Toroid from source on it\n",
+            name);
     return 1;
   }
   const char* const libraries[] = {"../lib/toroid", "lib"};
   for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); ++i) {
     for (size_t j = 0; levels[i] != NULL && j < sizeof(libraries) / sizeof(libraries[0]); ++j) {
-      snprintf(program, sizeof(program), "%s/%s/%s/%s", folder, libraries[j], levels[i], name);
+      const int length =
+          snprintf(program, sizeof(program), "%s/%s/%s/%s", folder, libraries[j], levels[i], name);
+      if (length < 0 || (size_t)length >= sizeof(program)) continue;
       execv(program, argv);
       if (errno != ENOENT && errno != ENOTDIR) {
         fprintf(stderr, "%s: %s: %s\n", name, program, strerror(errno));

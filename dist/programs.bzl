@@ -1,6 +1,6 @@
 """The programs of an archive: linked statically where Debian has static libraries, and compiled for a given processor."""
 
-LEVELS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]
+LEVELS = ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"]
 
 def _level_impl(settings, attr):
     copts = [c for c in settings["//command_line_option:copt"] if not c.startswith(("-march=", "-mtune="))]
@@ -60,7 +60,7 @@ def programs(commands, fast):
                 ":static_libraries.lds",
             ],
         )
-        for level in LEVELS if name in fast else LEVELS[:1]:
+        for level in LEVELS[1:] if name in fast else LEVELS[1:2]:
             program(
                 name = "%s.%s" % (name, level),
                 command = name,

@@ -242,10 +242,12 @@ def build_file(package):
 
 
 def command_table():
-    """dist/commands.bzl: what the archive holds."""
+    """dist/commands.bzl: what the archive holds, and the version in its name."""
+    version = re.search(r'kVersion\[\] = "([^"]+)"', read('hlo/base/version.h')).group(1)
     rows = [(label.split(':')[1], stem) for stem, label in COMMANDS.items()]
-    return ('"""The commands and their mains. Written by tools/generate_build.py; do not edit."""\n\nCOMMANDS = {\n' +
-            ''.join(f'    "{name}": "//commands:{stem}",\n' for name, stem in sorted(rows)) + '}\n')
+    return ('"""The commands and their mains, and the version. Written by tools/generate_build.py; do not edit."""\n\nCOMMANDS = {\n' +
+            ''.join(f'    "{name}": "//commands:{stem}",\n' for name, stem in sorted(rows)) + '}\n\n' +
+            f'VERSION = "{version}"\n')
 
 
 def main():
