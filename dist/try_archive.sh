@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every command of an archive in a folder tree of another distribution, made by debootstrap or from an image.
-# Needs root, for chroot. Nothing of the machine but the processor and /proc is seen inside.
+# Needs root, for chroot. Nothing of this machine but /proc is seen inside.
 set -euo pipefail
 
 if (($# != 3)); then
@@ -12,7 +12,9 @@ root=$1 archive=$2 module=$3
 folder=$root/tmp/toroid_trial
 rm -rf "$folder"
 mkdir -p "$folder"
-trap 'rm -rf "$folder"' EXIT
+# The loader finds the folder of a program, $ORIGIN, in /proc.
+mount -t proc proc "$root/proc"
+trap 'umount "$root/proc"; rm -rf "$folder"' EXIT
 tar -xzf "$archive" -C "$folder" --strip-components=1
 cp "$module" "$folder/module.snapshot.pb"
 

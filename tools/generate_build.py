@@ -49,7 +49,20 @@ FLOORS = {
                 'engine', 'numerics', 'partitioned', 'arguments', 'check'],
     'simulator': ['machines', 'network', 'collectives', 'schedule', 'chip lowering memory', 'report', 'stages', 'cost'],
 }
-SKIPPED = {'hlo/proto'}
+SKIPPED = {'hlo/proto', 'examples/workspace'}
+# The libraries that other workspaces use, by folder (examples/workspace).
+PUBLIC = {
+    'explain': ['explain_table'],
+    'hlo/analysis': ['module_stats'],
+    'hlo/base': ['status'],
+    'hlo/builder': ['builder'],
+    'hlo/io': ['file', 'hlo_text'],
+    'partitioner/stages': ['spmd_partitioner'],
+    'runtime/arguments': ['random_arguments'],
+    'runtime/numerics': ['compare'],
+    'runtime/partitioned': ['run_partitioned'],
+    'simulator/stages': ['simulate'],
+}
 EXTERNAL = [
     ('absl/', '@com_google_absl//:absl'),
     ('google/protobuf/', '@com_google_protobuf//:protobuf'),
@@ -196,6 +209,8 @@ def target(package, stem, files):
         check_floors(package, name, deps)
     if stem in COMMANDS:
         attributes.append(string_list('visibility', ['//dist:__pkg__', COMMANDS[stem].split(':')[0] + ':__pkg__']))
+    if stem in PUBLIC.get(package, []):
+        attributes.append('    visibility = ["//visibility:public"],\n')
     order = sorted(deps, key=lambda d: (d.startswith('@'), not d.startswith(':'), d))
     out = EMBED.format(stem=stem, srcs=string_list('srcs', embedded)) if embedded else ''
     out += f'{kind}(\n    name = "{name}",\n'

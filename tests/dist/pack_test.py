@@ -91,8 +91,8 @@ def test_a_program_that_needs_a_newer_glibc_is_refused(programs, tmp_path):
 
 
 def test_every_repository_that_commands_use_has_its_licence():
-    workspace = (ROOT / "WORKSPACE").read_text()
-    used = set(re.findall(r'new_local_repository\(\s*name = "(\w+)"', workspace)) - {"com_google_googletest", "com_google_benchmark"}
+    declared = (ROOT / "third_party/repositories.bzl").read_text()
+    used = set(re.findall(r'new_local_repository\(\s*name = "(\w+)"', declared)) - {"com_google_googletest", "com_google_benchmark"}
     listed = {line.split()[0] for line in (DIST / "packages.txt").read_text().splitlines() if not line.startswith("#")}
     assert listed - {"-"} == used
 
