@@ -80,7 +80,7 @@ def roff(text):
 
 
 def man_page(command, version):
-    out = [f'.TH {command.name.upper()} 1 "" "Toroid {version}" "Toroid"', '.SH NAME',
+    out = [f'.TH {command.name.upper()} 1 "" "Toroid {version}" "Toroid"', '.ad l', '.SH NAME',
            f'{roff(command.name)} \\- {roff(command.summary[0].lower() + command.summary[1:])}',
            '.SH SYNOPSIS', f'.B {roff(command.name)}', roff(command.usage.partition(' ')[2]), '.SH DESCRIPTION']
     literal = False
