@@ -11,6 +11,7 @@
 #include "hlo/base/status.h"
 #include "hlo/base/terminal.h"
 #include "hlo/io/file.h"
+#include "hlo/passes/split_for_stablehlo_pass.h"
 
 namespace {
 
@@ -20,8 +21,8 @@ using toroid::HloFile;
 constexpr char kHelp[] =
     R"(Converts an HLO module from any format to any other.
 
-IN may be an HloModuleProto, HloProto, HloSnapshot or HloUnoptimizedSnapshot (binary, protobuf text or JSON) or HLO
-text, compressed with gzip or not; the format is recognised from the content. OUT's name says what is written:
+IN may be an HloModuleProto, HloProto, HloSnapshot or HloUnoptimizedSnapshot (binary, protobuf text or JSON), HLO
+text or StableHLO text, compressed with gzip or not; the format is recognised from the content. OUT's name says what is written:
   *snapshot.pb   HloSnapshot      *.hlo, *.txt   HLO text
   *unoptimized_snapshot.pb        HloUnoptimizedSnapshot, its arguments streamed behind it as XLA does
   *.pbtxt        protobuf text    *.json         JSON
@@ -62,12 +63,17 @@ int main(int argc, char** argv) {
                                            "shardings; as tables, or as one line of JSON with --stats=json")
                                   ->check(CLI::IsMember({"table", "json"}))
                                   ->type_name("[=table|json]");
+  bool split = false;
+  app.add_flag(
+      "--split_for_stablehlo", split,
+      "Write reduce-scatters and collective-permutes of several arrays as one for each array: StableHLO has no other");
   app.callback([&] {
     if (!*out_option && !*stats_option) throw CLI::RequiredError("-o or --stats");
     if (*out_option && !*format_option) toroid::CheckOutputName(output, "; or give --format");
   });
   return toroid::RunCommand(app, argc, argv, [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(const HloFile file, toroid::ReadHloFile(input));
+    ASSIGN_OR_RETURN(HloFile file, toroid::ReadHloFile(input));
+    if (split) RETURN_IF_ERROR(toroid::SplitForStableHloPass().Run(&file.module).status());
     if (*out_option) {
       const bool by_name = !*format_option && output != "-";
       RETURN_IF_ERROR(by_name ? toroid::WriteHloFile(file, output)

@@ -50,6 +50,24 @@ int main(int argc, char** argv) {
                  "Partition by the plan in this file, as --explain=plan prints it, instead of choosing one");
   app.add_flag("--replicate_outputs", command.options.replicate_outputs,
                "Replicate all results on every device");
+  app.add_option(
+         "--why", command.why,
+         "Print why this value is cut as it is, or why it is not: an instruction, a name of --explain, parameter(K), "
+         "output{K}, or a glob on op_name")
+      ->type_name("NAME")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option(
+         "--what_if,--what-if", command.what_if,
+         "Try this sharding, in place of the module's own, and print the program's bytes, flops and memory beside those "
+         "without it; NAME as for --shard")
+      ->type_name("NAME=SHARDING")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_flag(
+      "--advise", command.advise,
+      "Try changes of the annotations behind the largest collectives, and print at most three that make the program "
+      "send less");
   app.add_option("--stats", command.stats,
                  "Write time, collectives, flops and memory as JSON to a file, - for standard output");
   CLI::Option* explain_option =
@@ -59,6 +77,15 @@ int main(int argc, char** argv) {
              "number alone are one, with --explain=full none are; also for modules partitioned already. json and "
              "full_json: the same as JSON. --explain=plan prints the plan instead: how each array is cut and each op computed")
           ->check(CLI::IsMember(modes));
+  app.add_option(
+      "--html", command.html,
+      "Write the explanation as a page for a browser: one file that opens without a network; - for standard output");
+  std::string html_sources = "lines";
+  app.add_option(
+         "--html_sources", html_sources,
+         "What the page holds of source files that are at hand: lines, those that cause communication and lines around "
+         "them; or none")
+      ->check(CLI::IsMember({"lines", "none"}));
   app.add_option(
       "--machine", command.machine,
       "Decide by predicted seconds on this slice, such as tpu-v3-128 (hlo-simulate), instead of by bytes; "
@@ -75,6 +102,7 @@ int main(int argc, char** argv) {
   });
   return toroid::RunCommand(app, argc, argv, [&] {
     if (!format.empty()) command.format = formats.at(format);
+    command.html_sources = html_sources == "lines";
     if (*explain_option) {
       command.explain = modes.at(explain);
     }

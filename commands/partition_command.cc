@@ -14,10 +14,15 @@
 #include "commands/file_names.h"
 #include "commands/nothing_sharded.h"
 #include "commands/run_command.h"
+#include "explain/advice.h"
 #include "explain/explain_json.h"
 #include "explain/explain_table.h"
 #include "explain/explanation.h"
+#include "explain/page/page.h"
+#include "explain/page/whole_arrays.h"
 #include "explain/statistics_json.h"
+#include "explain/what_if.h"
+#include "explain/why.h"
 #include "hlo/analysis/collective_records.h"
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
@@ -25,6 +30,7 @@
 #include "hlo/base/terminal.h"
 #include "hlo/devices/spmd_record.h"
 #include "hlo/io/hlo_text.h"
+#include "hlo/ir/edit.h"
 #include "hlo/ops/verify_module.h"
 #include "hlo/passes/pass.h"
 #include "partitioner/prepare/sharding_lines.h"
@@ -46,22 +52,27 @@ absl::Status Dump(const std::string& folder, int number, absl::string_view phase
 // What --machine names, and its costs.
 struct Slice {
   Machine machine;
-  std::unique_ptr<MachineCostModel> cost;
+  std::shared_ptr<const MachineCostModel> cost;
 };
 
 struct Input {
   std::optional<Slice> slice;
   HloFile file;
   PassObserver observer;  // Dumps and verifies the module after each phase and pass.
+  // For the page: arrays of the program before partitioning, filled by the observer.
+  std::shared_ptr<std::vector<WholeArray>> arrays = std::make_shared<std::vector<WholeArray>>();
 };
 
-PassObserver ObserverOf(const PartitionCommand& command) {
+PassObserver ObserverOf(const PartitionCommand& command,
+                        const std::shared_ptr<std::vector<WholeArray>>& arrays) {
   PassObserver observer;
   observer.verify = command.verify;
-  if (command.dump_dir.empty()) return observer;
+  if (command.dump_dir.empty() && command.html.empty()) return observer;
   const auto number = std::make_shared<int>(0);  // Shared by all copies of the observer.
-  observer.see = [folder = command.dump_dir, number](absl::string_view phase, const Module& after) {
-    return Dump(folder, (*number)++, phase, after);
+  observer.see = [folder = command.dump_dir, is_page = !command.html.empty(), number, arrays](
+                     absl::string_view phase, const Module& after) {
+    if (is_page && phase == "propagate") *arrays = ListWholeArrays(after);
+    return folder.empty() ? absl::OkStatus() : Dump(folder, (*number)++, phase, after);
   };
   return observer;
 }
@@ -103,6 +114,25 @@ absl::Status GiveShardings(const PartitionCommand& command, HloFile* file) {
   return ApplyShardingLines(shardings, file->module.get(), &file->warnings);
 }
 
+// Writes the page of the explanation.
+absl::Status WriteHtml(const PartitionCommand& command, const Input& input, const Partitioned& partitioned,
+                       const PredictedTimes* times) {
+  if (command.html.empty()) return absl::OkStatus();
+  const std::vector<CollectiveRecord> collectives = ListCollectives(*partitioned.module);
+  const Explanation explanation =
+      Explain({collectives, partitioned.full_replications, partitioned.cuts, times}, /*full=*/false);
+  return WriteFile(command.html, ExplainPageText({.title = NameOfInput(command.input),
+                                                  .module = *partitioned.module,
+                                                  .global = input.file.module.get(),
+                                                  .num_partitions = partitioned.num_partitions,
+                                                  .collectives = collectives,
+                                                  .explanation = explanation,
+                                                  .inside = *input.arrays,
+                                                  .times = times,
+                                                  .made_up_axes = partitioned.made_up_axes,
+                                                  .shows_sources = command.html_sources}));
+}
+
 void PrintExplanation(const PartitionCommand& command, const Partitioned& partitioned,
                       const PredictedTimes* times) {
   if (command.explain == ExplainMode::kNothing) return;
@@ -128,6 +158,50 @@ void PrintExplanation(const PartitionCommand& command, const Partitioned& partit
   std::fputs(table.c_str(), stdout);
 }
 
+// The answers of --why, in the order of the questions.
+absl::Status PrintReasons(const PartitionCommand& command, const Partitioned& partitioned) {
+  for (const std::string& name : command.why) {
+    ASSIGN_OR_RETURN(const std::vector<WhyAnswer> answers, Why(partitioned, name));
+    std::fputs(WhyText(answers).c_str(), stdout);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ProgramFigures> FiguresOnSlice(const Module& partitioned, const Input& input) {
+  if (!input.slice) return FiguresOf(partitioned);
+  ASSIGN_OR_RETURN(const PredictedTimes times, PredictTimes(partitioned, input.slice->machine));
+  return FiguresOf(partitioned, &times);
+}
+
+// Partitions the module once more for each question of --what_if and each trial of --advise, and prints how the programs differ.
+absl::Status TryShardings(const PartitionCommand& command, const Input& input,
+                          const Partitioned& partitioned) {
+  if (command.what_if.empty() && !command.advise) return absl::OkStatus();
+  if (input.file.module == nullptr)
+    return absl::InvalidArgumentError(
+        "--what_if and --advise compare programs of several devices; leave out --num_partitions=1");
+  PartitionCommand silent = command;
+  silent.explain = ExplainMode::kNothing;
+  silent.plan.clear();
+  Input trial;
+  trial.slice = input.slice;
+  const auto figures_with = [&](const std::vector<std::string>& given) -> absl::StatusOr<ProgramFigures> {
+    const std::unique_ptr<Module> module = CloneModule(*input.file.module);
+    std::vector<ShardingLine> lines;
+    for (const std::string& line : given) lines.push_back({line, "--what_if"});
+    RETURN_IF_ERROR(ApplyShardingLines(lines, module.get()));
+    ASSIGN_OR_RETURN(const Partitioned then, Partition(silent, *module, trial));
+    return FiguresOnSlice(*then.module, input);
+  };
+  ASSIGN_OR_RETURN(const ProgramFigures now, FiguresOnSlice(*partitioned.module, input));
+  for (const std::string& question : command.what_if) {
+    ASSIGN_OR_RETURN(ProgramFigures then, figures_with({question}));
+    std::fputs(WhatIfText(CompareFigures(now, std::move(then)), question, OutputWidth()).c_str(), stdout);
+  }
+  if (command.advise) std::fputs(AdviceText(FindAdvice(partitioned, now, figures_with)).c_str(), stdout);
+  return absl::OkStatus();
+}
+
 bool AsksForPlan(const PartitionCommand& command) {
   return command.explain == ExplainMode::kPlan || !command.plan.empty();
 }
@@ -135,14 +209,16 @@ bool AsksForPlan(const PartitionCommand& command) {
 // True if the module is the program of one partition and the command asks only for a report on it. A plan is made, or taken,
 // only in partitioning.
 bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
-  return !AsksForPlan(command) && command.output.empty() && command.shardings.empty() &&
-         command.annotations.empty() && command.dump_dir.empty() &&
-         (command.explain != ExplainMode::kNothing || !command.stats.empty()) &&
+  return !AsksForPlan(command) && command.why.empty() && command.what_if.empty() && !command.advise &&
+         command.output.empty() && command.shardings.empty() && command.annotations.empty() &&
+         command.dump_dir.empty() &&
+         (command.explain != ExplainMode::kNothing || !command.stats.empty() || !command.html.empty()) &&
          (IsPartitioned(module) || LooksPartitioned(module));
 }
 
 bool AsksForNothing(const PartitionCommand& command) {
-  return command.output.empty() && command.stats.empty() && command.dump_dir.empty() && !command.check &&
+  return command.output.empty() && command.why.empty() && command.what_if.empty() && !command.advise &&
+         command.stats.empty() && command.html.empty() && command.dump_dir.empty() && !command.check &&
          command.explain == ExplainMode::kNothing;
 }
 
@@ -171,7 +247,7 @@ absl::StatusOr<std::optional<Slice>> LoadSlice(const std::string& name) {
 
 absl::StatusOr<Input> ReadInputFile(const PartitionCommand& command) {
   Input input;
-  input.observer = ObserverOf(command);
+  input.observer = ObserverOf(command, input.arrays);
   ASSIGN_OR_RETURN(input.file, ReadHloFile(command.input));
   RETURN_IF_ERROR(Annotate(VerifyModule(*input.file.module), NameOfInput(command.input)));
   RETURN_IF_ERROR(Annotate(GiveShardings(command, &input.file), NameOfInput(command.input)));
@@ -274,7 +350,10 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
                        seconds, times ? &*times : nullptr);
     RETURN_IF_ERROR(WriteOutput(command.stats, json + "\n"));
   }
+  RETURN_IF_ERROR(WriteHtml(command, input, partitioned, times ? &*times : nullptr));
   PrintExplanation(command, partitioned, times ? &*times : nullptr);
+  RETURN_IF_ERROR(Annotate(PrintReasons(command, partitioned), NameOfInput(command.input)));
+  RETURN_IF_ERROR(Annotate(TryShardings(command, input, partitioned), NameOfInput(command.input)));
   if (AsksForNothing(command)) {
     if (times) std::fputs(PredictionLine(*times).c_str(), stdout);
     std::printf("%s; --explain says why, -o FILE writes it\n",

@@ -10,8 +10,10 @@ namespace {
 constexpr int kSchemaVersion = 1;
 
 nlohmann::ordered_json RowJson(const ExplainedRow& row, const PredictedTimes* times) {
-  nlohmann::ordered_json json = {
-      {"opcode", row.opcode}, {"count", row.count}, {"in_loop", row.executions.in_loop}};
+  nlohmann::ordered_json json = {{"opcode", row.opcode},
+                                 {"count", row.count},
+                                 {"in_loop", row.executions.in_loop},
+                                 {"in_condition", row.executions.in_condition}};
   json["trips"] = nullptr;
   if (row.executions.known) json["trips"] = row.executions.times;
   json["group"] = row.group;

@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/types/span.h"
+#include "hlo/base/math.h"
 #include "hlo/base/terminal.h"
 #include "hlo/base/text_table.h"
 #include "hlo/base/time_text.h"
@@ -16,6 +18,8 @@ namespace {
 constexpr int kIndent = 4;
 // Totals from this many bytes on are also given to the byte: their rounded digits would hide small savings.
 constexpr int64_t kInFull = 1000000;
+// The rows of a table whose rows are merged: those after it are one line.
+constexpr size_t kMostRows = 25;
 // A name or source line may be shortened to this many columns.
 constexpr int kEnoughOfAName = 24;
 
@@ -69,9 +73,12 @@ std::string Left(const std::string& text, int width) {
 
 // How often a collective runs, as text: " x 12 trips"; "" for once.
 std::string TripsText(const Executions& executions) {
-  if (executions.in_loop && !executions.known) return " in a loop";
-  if (executions.in_loop) return absl::StrCat(" x ", CountText(executions.times), " trips");
-  return executions.times == 1 ? "" : absl::StrCat(" x ", CountText(executions.times));
+  if (!executions.in_loop)
+    return executions.times == 1 ? "" : absl::StrCat(" x ", CountText(executions.times));
+  std::string text;
+  if (executions.known) text = absl::StrCat(" x ", CountText(executions.times), " trips");
+  if (executions.in_condition) return text + " in a loop's condition";
+  return executions.known ? text : " in a loop";
 }
 
 std::string ShareOfStep(double seconds, const PredictedTimes& times) {
@@ -79,7 +86,7 @@ std::string ShareOfStep(double seconds, const PredictedTimes& times) {
 }
 
 // The columns of numbers: a line for the header, then one per row.
-std::vector<std::string> NumberColumns(const std::vector<ExplainedRow>& rows, const PredictedTimes* times) {
+std::vector<std::string> NumberColumns(absl::Span<const ExplainedRow> rows, const PredictedTimes* times) {
   std::vector<std::vector<std::string>> cells = {{"collective", "count", "", "group", "operands", "sent"}};
   for (const ExplainedRow& row : rows) {
     cells.push_back({row.opcode, CountText(row.count), TripsText(row.executions),
@@ -108,6 +115,24 @@ std::vector<std::string> NumberColumns(const std::vector<ExplainedRow>& rows, co
   return lines;
 }
 
+// "and 23 smaller rows: 61 collectives, 12.2 MB, 0.0 % of all bytes (--explain=full lists all)".
+std::string FoldedLine(const Explanation& explanation, size_t shown, const PredictedTimes* times) {
+  int64_t count = 0, bytes = 0;
+  double seconds = 0;
+  for (const ExplainedRow& row : absl::MakeConstSpan(explanation.rows).subspan(shown)) {
+    count += row.count;
+    bytes = SaturatingAdd(bytes, row.sent_bytes);
+    seconds += row.seconds;
+  }
+  const double all = static_cast<double>(std::max<int64_t>(explanation.sent_bytes, 1));
+  return absl::StrCat(
+      "and ", CountText(static_cast<int64_t>(explanation.rows.size() - shown)),
+      " smaller rows: ", CountText(count), " collectives, ", BytesText(bytes),
+      absl::StrFormat(", %.1f %% of all bytes", 100 * static_cast<double>(bytes) / all),
+      times == nullptr ? "" : absl::StrCat(", ", ShareOfStep(seconds, *times), " of the step"),
+      " (--explain=full lists all)\n");
+}
+
 }  // namespace
 
 std::string NoteLine(const ExplainedNote& note, int width) {
@@ -124,7 +149,9 @@ std::string NoteLine(const ExplainedNote& note, int width) {
 }
 
 std::string ExplainTable(const Explanation& explanation, const PredictedTimes* times, int width) {
-  const std::vector<ExplainedRow>& rows = explanation.rows;
+  const bool folds = explanation.is_merged && explanation.rows.size() > kMostRows;
+  const absl::Span<const ExplainedRow> rows =
+      absl::MakeConstSpan(explanation.rows).first(folds ? kMostRows - 1 : explanation.rows.size());
   const std::vector<std::string> numbers = NumberColumns(rows, times);
   std::vector<Text> texts;
   for (const ExplainedRow& row : rows) texts.push_back({row.name, row.step, row.source});
@@ -142,6 +169,7 @@ std::string ExplainTable(const Explanation& explanation, const PredictedTimes* t
       absl::StrAppend(&out, numbers[i + 1], "\n", texts[i].Lines(width));
     }
   }
+  if (folds) absl::StrAppend(&out, FoldedLine(explanation, rows.size(), times));
   absl::StrAppend(&out, "sent per device in all: ", BytesText(explanation.sent_bytes),
                   explanation.sent_bytes < kInFull
                       ? ""

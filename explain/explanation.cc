@@ -40,11 +40,13 @@ std::pair<std::vector<std::string>, std::vector<std::string>> AtNumbers(absl::st
   return {texts, numbers};
 }
 
-auto ExecutionsKey(const Executions& e) { return std::make_tuple(e.times, e.in_loop, e.known); }
+auto ExecutionsKey(const Executions& e) {
+  return std::make_tuple(e.times, e.in_loop, e.known, e.in_condition);
+}
+using ExecutionsKeyType = decltype(ExecutionsKey(Executions()));
 
 std::vector<ExplainedRow> ExactRows(const ExplainedProgram& program, bool full) {
-  using Key =
-      std::tuple<std::string, int64_t, std::string, std::string, std::tuple<int64_t, bool, bool>, int>;
+  using Key = std::tuple<std::string, int64_t, std::string, std::string, ExecutionsKeyType, int>;
   std::map<Key, ExplainedRow> rows;
   for (size_t i = 0; i < program.collectives.size(); ++i) {
     const CollectiveRecord& record = program.collectives[i];
@@ -54,6 +56,7 @@ std::vector<ExplainedRow> ExactRows(const ExplainedProgram& program, bool full) 
     row.group = record.group_size;
     row.executions = record.executions;
     row.count += 1;
+    row.records.push_back(static_cast<int>(i));
     const int64_t times = record.executions.times;
     row.operand_bytes = SaturatingAdd(row.operand_bytes, SaturatingMultiply(record.operand_bytes, times));
     row.sent_bytes = SaturatingAdd(row.sent_bytes, SaturatingMultiply(record.sent_bytes, times));
@@ -77,7 +80,7 @@ std::vector<ExplainedRow> ExactRows(const ExplainedProgram& program, bool full) 
 
 // Merges rows that differ only by the numbers in their names.
 std::vector<ExplainedRow> MergedRows(std::vector<ExplainedRow> rows) {
-  using Key = std::tuple<std::string, int64_t, int64_t, int64_t, int64_t, std::tuple<int64_t, bool, bool>,
+  using Key = std::tuple<std::string, int64_t, int64_t, int64_t, int64_t, ExecutionsKeyType,
                          std::vector<std::string>, std::string, std::string>;
   std::map<Key, size_t> place;
   std::vector<ExplainedRow> merged;
@@ -90,8 +93,10 @@ std::vector<ExplainedRow> MergedRows(std::vector<ExplainedRow> rows) {
       merged.push_back(std::move(row));
       continue;
     }
-    merged[it->second].names.push_back(row.name);
-    merged[it->second].seconds += row.seconds;
+    ExplainedRow& into = merged[it->second];
+    into.names.push_back(row.name);
+    into.records.insert(into.records.end(), row.records.begin(), row.records.end());
+    into.seconds += row.seconds;
   }
   for (ExplainedRow& row : merged) {
     const int64_t n = static_cast<int64_t>(row.names.size());
@@ -128,10 +133,8 @@ std::vector<ExplainedNote> NotesOf(const ExplainedProgram& program) {
         {"replicated", BytesText(one.bytes), one.reason, one.source, {one.instruction}, one.instruction});
   }
   for (const CutNote& cut : program.cuts) {
-    const std::string reason =
-        cut.is_cut ? cut.text
-                   : absl::StrCat("though asked for: ", cut.text, "; every device makes all of it");
-    notes.push_back({cut.is_cut ? "uneven" : "not cut", cut.shape, reason, cut.source, {cut.name}, cut.name});
+    notes.push_back(
+        {cut.is_obeyed ? "uneven" : "not obeyed", cut.shape, cut.text, cut.source, {cut.name}, cut.name});
   }
   return notes;
 }
@@ -142,6 +145,7 @@ Explanation Explain(const ExplainedProgram& program, bool full) {
   Explanation out;
   out.rows = ExactRows(program, full);
   out.notes = NotesOf(program);
+  out.is_merged = !full;
   if (!full) {
     out.rows = MergedRows(std::move(out.rows));
     out.notes = MergedNotes(std::move(out.notes));

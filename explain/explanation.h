@@ -26,6 +26,7 @@ struct ExplainedRow {
   int64_t count = 0, operand_bytes = 0, sent_bytes = 0;  // Bytes per device, of all executions.
   double seconds = 0;                                    // Predicted, of all executions.
   std::vector<std::string> names;                        // The names of the collectives merged into this row.
+  std::vector<int> records;                              // Their places in ExplainedProgram::collectives.
   // What needs it, one name for all `names`; the resharding, such as "[{"e"}, {}] -> [{}, {"e"}]"; and the author's source line.
   std::string name, step, source;
 };
@@ -42,6 +43,7 @@ struct Explanation {
   std::vector<ExplainedNote> notes;  // Arrays that are replicated, cut unevenly, or not cut though asked for.
   int64_t sent_bytes = 0;            // Per device, in one run.
   bool all_trips_known = true, all_groups_known = true;
+  bool is_merged = true;                // Rows that differ only by numbers in names are one.
   int64_t collectives = 0, arrays = 0;  // A merged collective has several arrays.
 };
 

@@ -71,6 +71,12 @@ def toroid_repositories(toroid = "."):
         path = "/usr/share/javascript/d3",
     )
 
+    native.new_local_repository(
+        name = "dagre",
+        build_file = "@toroid//third_party:dagre.BUILD",
+        path = "/usr/lib/python3/dist-packages/xstatic/pkg/dagre/data",
+    )
+
     # For tests and benchmarks only.
 
     native.new_local_repository(

@@ -7,9 +7,10 @@ One target per file pair: NAME.h + NAME.cc is cc_library NAME, NAME_test.cc is c
 a cc_binary NAME, NAME_benchmark.cc is a cc_binary on Google Benchmark. A comment line
 `// BUILD: attribute = value` in a source adds that attribute to its target,
 `// BUILD: srcs += "a.cc"` in a header adds further sources to its target, `// BUILD: embed "a.textproto"` in a source
-makes STEM_embedded.inc, whose rows {"a.textproto", R"(...)"} hold those files. NAME.proto makes the libraries NAME_proto
-and NAME_cc_proto. The mains of commands/ are libraries, and their binaries are in the packages of the parts (COMMANDS); the archive that users
-take away holds them by dist/commands.bzl, which is written too.
+makes STEM_embedded.inc, whose rows {"a.textproto", R"(...)"} hold those files, and `// BUILD: exports "a.css"` lets sources of other
+folders embed a file, as "//FOLDER:a.css". NAME.proto makes the libraries NAME_proto
+and NAME_cc_proto. The mains of commands/ are libraries, and their binaries are in the packages of the parts (COMMANDS); the
+archive that users take away holds them by dist/commands.bzl, which is written too.
 A target that uses a part that is not for it (USERS) is an error, and so is a library that uses a folder above its own
 (FLOORS). With --check nothing is written, and the exit status is 1 if a file is out of date.
 """
@@ -41,8 +42,8 @@ COMMANDS = {
 # The folders inside each part, from the ground up: a library uses its own folder and those below it. '' is the part's own
 # folder. Folders that stand on one line use each other.
 FLOORS = {
-    'hlo': ['base', 'proto', '', 'ir', 'devices', 'ops', 'builder', 'io', 'analysis', 'cost', 'passes', 'gradient/sweep',
-            'gradient/rules', 'gradient/remat', 'gradient'],
+    'hlo': ['base', 'page', 'proto', '', 'ir', 'devices', 'ops', 'builder', 'io stablehlo', 'analysis', 'cost', 'passes',
+            'gradient/sweep', 'gradient/rules', 'gradient/remat', 'gradient'],
     'partitioner': ['spmd', 'reshard', 'ops', 'assign', 'propagation', 'prepare', 'provenance', 'plan', 'rewrite',
                     'search', 'stages'],
     'runtime': ['loops', 'transport', 'mesh', 'plan', 'dynamic', 'kernels', 'kernels/linear_algebra', 'collectives',
@@ -187,7 +188,7 @@ def target(package, stem, files):
         kind, name = 'cc_binary', stem[:-len('_main')]
     elif stem.endswith('_benchmark'):
         kind, name = 'cc_binary', stem[:-len('_benchmark')]
-    deps, attributes, embedded = set(), [], []
+    deps, attributes, embedded, exported = set(), [], [], []
     for f in files:
         taken = {f'{package}/{own}' for own in files}
         deps.update(filter(None, (label_of(h, package, stem) for h in includes(f'{package}/{f}') if h not in taken)))
@@ -196,6 +197,8 @@ def target(package, stem, files):
                 deps.update(re.findall(r'"([^"]+)"', line))
             elif line.startswith('srcs += '):
                 continue
+            elif line.startswith('exports '):
+                exported += re.findall(r'"([^"]+)"', line)
             elif line.startswith('embed '):
                 embedded += re.findall(r'"([^"]+)"', line)
             else:
@@ -213,6 +216,7 @@ def target(package, stem, files):
         attributes.append('    visibility = ["//visibility:public"],\n')
     order = sorted(deps, key=lambda d: (d.startswith('@'), not d.startswith(':'), d))
     out = EMBED.format(stem=stem, srcs=string_list('srcs', embedded)) if embedded else ''
+    out += 'exports_files([\n' + ''.join(f'    "{f}",\n' for f in exported) + '])\n\n' if exported else ''
     out += f'{kind}(\n    name = "{name}",\n'
     out += string_list('srcs', [f for f in files if f.endswith('.cc')])
     if kind == 'cc_library':

@@ -77,11 +77,15 @@ std::string AuthorScopes(absl::string_view op_name) {
   return absl::StrJoin(scopes, "/");
 }
 
+std::string InAuthorScopes(const Instruction& instruction, absl::string_view name) {
+  if (instruction.metadata() == nullptr) return std::string(name);
+  const std::string scopes = AuthorScopes(instruction.metadata()->op_name());
+  return absl::StrCat(scopes, scopes.empty() ? "" : "/", name);
+}
+
 std::string NameFromMetadata(const Instruction& instruction) {
   if (instruction.metadata() == nullptr) return "";
-  const std::string& op_name = instruction.metadata()->op_name();
-  const std::string scopes = AuthorScopes(op_name);
-  return absl::StrCat(scopes, scopes.empty() ? "" : "/", PartsOf(op_name).back());
+  return InAuthorScopes(instruction, PartsOf(instruction.metadata()->op_name()).back());
 }
 
 }  // namespace toroid

@@ -12,6 +12,9 @@ namespace toroid {
 // "jit(step)/jvp(model)/while/body/closed_call/layers_3/dot_general"; "" if there are none.
 std::string AuthorScopes(absl::string_view op_name);
 
+// `name` in the author's scopes of an instruction: "layers_3/mlp/dot_general.57".
+std::string InAuthorScopes(const Instruction& instruction, absl::string_view name);
+
 // The author's scopes and the last part of the op_name of an instruction; "" if it has no metadata.
 std::string NameFromMetadata(const Instruction& instruction);
 

@@ -211,9 +211,12 @@ std::vector<Executions> CountExecutions(const Module& module) {
           const std::optional<int64_t> known = TripCount(*instruction);
           own.known &= known.has_value();
           trips = known.value_or(1);
-          if (callee != instruction->called(0) && known) trips = SaturatingAdd(trips, 1);  // The condition.
+          const bool is_condition = callee != instruction->called(0);
+          if (is_condition && known) trips = SaturatingAdd(trips, 1);
           own.in_loop = true;
+          own.in_condition |= is_condition;
         }
+        own.in_condition |= caller.in_condition;
         own.in_loop |= caller.in_loop;
         own.known &= caller.known;
         own.times = SaturatingAdd(own.times, SaturatingMultiply(caller.times, trips));

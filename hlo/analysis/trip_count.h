@@ -22,7 +22,8 @@ std::optional<int64_t> TripCount(const Instruction& loop);
 struct Executions {
   int64_t times = 0;  // A loop of unknown length counts one trip.
   bool in_loop = false;
-  bool known = true;  // False inside a loop of unknown length.
+  bool known = true;          // False inside a loop of unknown length.
+  bool in_condition = false;  // Of a loop: the loop waits for it before every trip.
 };
 
 // By the computation's index. Each branch of a conditional counts as taken.

@@ -20,6 +20,7 @@
 #include "hlo/io/module_proto.h"
 #include "hlo/io/serialized_literal.h"
 #include "hlo/io/wire_fields.h"
+#include "hlo/stablehlo/stablehlo_reader.h"
 
 namespace toroid {
 namespace {
@@ -268,6 +269,12 @@ absl::StatusOr<HloFile> ReadKnown(absl::string_view bytes) {
     RETURN_IF_ERROR(CheckJsonNesting(bytes));
     return ReadProtoForm(WithSignedZeros(std::string(bytes)), ParseJson);
   }
+  if (LooksLikeStableHlo(bytes)) {
+    HloFile file;
+    file.container = Container::kText;
+    ASSIGN_OR_RETURN(file.module, ReadStableHlo(bytes));
+    return file;
+  }
   if (LooksLikeProtoText(bytes)) return ReadProtoForm(bytes, ParseProtoText);
   HloFile file;
   file.container = Container::kText;
@@ -277,7 +284,7 @@ absl::StatusOr<HloFile> ReadKnown(absl::string_view bytes) {
 
 absl::StatusOr<HloFile> ReadHloOf(absl::string_view bytes, const std::string& path) {
   absl::StatusOr<HloFile> file = ReadKnown(bytes);
-  if (file.ok()) return file;
+  if (file.ok() || LooksLikeStableHlo(bytes)) return file;
   if (const std::optional<std::string> foreign = DescribeForeign(bytes, path)) {
     return absl::InvalidArgumentError(*foreign);
   }

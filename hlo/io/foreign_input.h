@@ -1,9 +1,9 @@
 // Recognizes programs in formats that cannot be read, and tells how to convert them.
 //
-// StableHLO and MHLO text and bytecode, StableHLO portable artifacts, functions that jax.export wrote,
+// MHLO and VHLO text, StableHLO and MHLO bytecode, StableHLO portable artifacts, functions that jax.export wrote,
 // jaxprs, TensorFlow saved models, archives of NumPy and PyTorch, folders. Example:
 //
-//   step.mlir: StableHLO text, which is not read; make HLO of it: python3 -c "from jax._src.lib import ..."
+//   step.mlirbc: MLIR bytecode, which is not read; make HLO of it: python3 -c "from jax._src.lib import ..."
 #pragma once
 
 #include <optional>

@@ -18,7 +18,6 @@
 #include "hlo/passes/run_time_sizes_pass.h"
 #include "partitioner/ops/op_families.h"
 #include "partitioner/prepare/prepare_passes.h"
-#include "partitioner/propagation/propagation.h"
 #include "partitioner/propagation/read_annotations.h"
 
 namespace toroid {
@@ -142,8 +141,8 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
 }
 
 ShardingPlan ProposeShardings(const PreparedProgram& program, const Annotations& annotations,
-                              const std::vector<bool>& even) {
-  ShardingPlan plan = PropagateShardings(*program.graph, annotations, even, program.pricing());
+                              const std::vector<bool>& even, GrowthLog* log) {
+  ShardingPlan plan = PropagateShardings(*program.graph, annotations, even, program.pricing(), log);
   // Propagation returns no partial shardings; restore those of parameters that are annotated as partial sums.
   for (const Instruction* parameter : program.flat->entry()->parameters()) {
     for (const int leaf : program.graph->Leaves(*parameter)) {

@@ -20,6 +20,7 @@
 #include "hlo/passes/pass.h"
 #include "partitioner/prepare/partition_options.h"
 #include "partitioner/propagation/annotations.h"
+#include "partitioner/propagation/propagation.h"
 
 namespace toroid {
 
@@ -60,9 +61,10 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
 using ShardingPlan = std::vector<Sharding>;
 
 // Propagates annotations, the program's or others, to a plan. Only parameters that are annotated as partial sums are partial in
-// it. `even`: by tensor, whether it may be cut only into equal parts; empty: no tensor is so restricted.
+// it. `even`: by tensor, whether it may be cut only into equal parts; empty: no tensor is so restricted. `log`, if not null, gets
+// what made each tensor's sharding grow.
 ShardingPlan ProposeShardings(const PreparedProgram& program, const Annotations& annotations,
-                              const std::vector<bool>& even = {});
+                              const std::vector<bool>& even = {}, GrowthLog* log = nullptr);
 
 // Replaces the annotation of one tensor by a closed sharding.
 // Errors: kInvalidArgument if its rank is not the tensor's, or if the mesh cannot express it, since no

@@ -12,6 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "hlo/analysis/author_names.h"
 #include "hlo/base/status.h"
 #include "hlo/base/suggestion.h"
 #include "hlo/builder/instruction_builder.h"
@@ -21,27 +22,6 @@
 
 namespace toroid {
 namespace {
-
-// Matches * (any run) and ? (one character), without recursion.
-bool GlobMatches(absl::string_view glob, absl::string_view text) {
-  size_t g = 0, t = 0, star = absl::string_view::npos, resume = 0;
-  while (t < text.size()) {
-    if (g < glob.size() && (glob[g] == '?' || glob[g] == text[t]) && glob[g] != '*') {
-      ++g;
-      ++t;
-    } else if (g < glob.size() && glob[g] == '*') {
-      star = g++;
-      resume = t;
-    } else if (star != absl::string_view::npos) {
-      g = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (g < glob.size() && glob[g] == '*') ++g;
-  return g == glob.size();
-}
 
 // Parses `name` as `prefix`, a number, `suffix`.
 bool TakeNumber(absl::string_view name, absl::string_view prefix, absl::string_view suffix, int64_t* number) {
@@ -231,6 +211,12 @@ absl::Status HasRankOf(const xla::OpSharding& sharding, const Instruction& instr
                           absl::StrCat(instruction.computation()->name(), "/", instruction.name()));
 }
 
+// Whether `name` is the instruction's as --explain prints it, with the author's scopes in front.
+bool IsNameInScopes(absl::string_view name, const Instruction& instruction) {
+  return name.size() > instruction.name().size() && absl::EndsWith(name, instruction.name()) &&
+         name == InAuthorScopes(instruction, instruction.name());
+}
+
 // Shards the instruction of that name and those whose op_name matches it as a glob. For a glob, `note` tells
 // their number.
 absl::Status GiveMatches(absl::string_view name, const xla::OpSharding* sharding, Module* module,
@@ -240,7 +226,7 @@ absl::Status GiveMatches(absl::string_view name, const xla::OpSharding* sharding
   absl::Status misfit;
   for (const auto& computation : module->computations()) {
     for (const auto& instruction : computation->instructions()) {
-      const bool by_name = instruction->name() == name;
+      const bool by_name = instruction->name() == name || IsNameInScopes(name, *instruction);
       const bool by_metadata = instruction->metadata() != nullptr && instruction->shape().IsArray() &&
                                !instruction->metadata()->op_name().empty() &&
                                GlobMatches(name, instruction->metadata()->op_name());
@@ -322,6 +308,26 @@ absl::Status ApplyShardingLines(const std::vector<ShardingLine>& shardings, Modu
     notes->push_back(where.empty() ? note : absl::StrCat(where, ": ", note));
   }
   return absl::OkStatus();
+}
+
+bool GlobMatches(absl::string_view glob, absl::string_view text) {
+  size_t g = 0, t = 0, star = absl::string_view::npos, resume = 0;
+  while (t < text.size()) {
+    if (g < glob.size() && (glob[g] == '?' || glob[g] == text[t]) && glob[g] != '*') {
+      ++g;
+      ++t;
+    } else if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      resume = t;
+    } else if (star != absl::string_view::npos) {
+      g = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (g < glob.size() && glob[g] == '*') ++g;
+  return g == glob.size();
 }
 
 std::string GivenNameOf(const Instruction& parameter) {

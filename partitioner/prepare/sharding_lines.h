@@ -1,7 +1,8 @@
 // Shardings given from outside the module: NAME=SHARDING lines of a command line or a file.
 //
-// NAME is the name of an instruction in any computation, `parameter(K)`, `output{K}`, `output{}` if the
-// output is no tuple, or a glob (* and ?), which means all instructions whose metadata's op_name it matches.
+// NAME is the name of an instruction in any computation, also with the author's scopes in front as --explain prints it;
+// `parameter(K)`; `output{K}`, or `output{}` if the output is no tuple; or a glob (* and ?), which means all instructions whose
+// metadata's op_name it matches.
 // SHARDING is any spelling of HLO text, or a list of dimensions such as [{"model"}, {}] over the module's one
 // Shardy mesh. It begins with the first `{` or `[` that follows a `=` and blanks.
 #pragma once
@@ -29,6 +30,9 @@ absl::Status ApplyShardingLines(const std::vector<ShardingLine>& shardings, Modu
 
 // A NAME that means this entry parameter and nothing else: its op_name, its own name, or parameter(K).
 std::string GivenNameOf(const Instruction& parameter);
+
+// Whether a glob with * (any run) and ? (one character) matches the whole text.
+bool GlobMatches(absl::string_view glob, absl::string_view text);
 
 // The lines of an annotations file, without blank lines and comments. A comment starts with `#` at the start
 // of a line or after a blank.

@@ -94,18 +94,20 @@ std::optional<std::vector<int>> GrowingShardings::ExtendNextPriority() {
   return grown;
 }
 
-void GrowingShardings::Align(const FlowOp& group) {
+int GrowingShardings::Align(const FlowOp& group) {
   std::vector<int> members(group.operands.begin(), group.operands.end());
   members.push_back(group.results[0]);
   const auto first = std::find_if(members.begin(), members.end(), [&](int t) {
     return tensors_[t].closed != 0 && tensors_[t].sharding.DimAxes() != 0;
   });
-  const Sharding model = tensors_[first == members.end() ? members[0] : *first].sharding;
+  const int model_member = first == members.end() ? members[0] : *first;
+  const Sharding model = tensors_[model_member].sharding;
   for (const int t : members) {
     if (tensors_[t].closed == 0 && (model.DimAxes() & tensors_[t].blocked) == 0) {
       tensors_[t].sharding.dims = model.dims;
     }
   }
+  return model_member;
 }
 
 std::vector<Sharding> GrowingShardings::Take() && {

@@ -40,8 +40,8 @@ class GrowingShardings {
   std::optional<std::vector<int>> ExtendNextPriority();
 
   // Gives all open members of a sharding group (the tensors of `group`) one sharding: that of the first
-  // member that is closed and cut, or else of the first member.
-  void Align(const FlowOp& group);
+  // member that is closed and cut, or else of the first member. Returns that member.
+  int Align(const FlowOp& group);
 
   std::vector<Sharding> Take() &&;
 

@@ -81,10 +81,11 @@ class PropagationOps {
 class Propagator {
  public:
   Propagator(const FlowGraph& graph, const Annotations& annotations, const std::vector<bool>& even,
-             const Pricing& pricing)
+             const Pricing& pricing, GrowthLog* log)
       : graph_(graph),
         mesh_(annotations.mesh),
         pricing_(pricing),
+        log_(log),
         ops_(graph, annotations),
         state_(graph, annotations, even),
         queued_(ops_.size(), false),
@@ -97,7 +98,7 @@ class Propagator {
       for (const int t : *grown) EnqueueTouching(t);
       Settle();
     }
-    for (const FlowOp& group : ops_.groups()) state_.Align(group);
+    for (const FlowOp& group : ops_.groups()) NoteAligned(group, state_.Align(group));
     return std::move(state_).Take();
   }
 
@@ -161,8 +162,27 @@ class Propagator {
     return open > cut ? cut : 0;
   }
 
-  void Extend(int tensor, int dim, const AxisList& axes) {
-    if (state_.Extend(tensor, dim, axes)) EnqueueTouching(tensor);
+  // `source(axis)`: the growth to note for an axis that the tensor gets.
+  template <typename Source>
+  void Extend(int tensor, int dim, const AxisList& axes, const Source& source) {
+    const int before = state_[tensor].sharding.dims[dim].size();
+    if (!state_.Extend(tensor, dim, axes)) return;
+    EnqueueTouching(tensor);
+    if (log_ == nullptr) return;
+    const AxisList& grown = state_[tensor].sharding.dims[dim];
+    for (int i = before; i < grown.size(); ++i) log_->try_emplace({tensor, grown[i]}, source(grown[i]));
+  }
+
+  void NoteAligned(const FlowOp& group, int first) {
+    if (log_ == nullptr) return;
+    const Sharding& model = state_[first].sharding;
+    for (const int t : TensorsOf(group)) {
+      for (size_t d = 0; t != first && d < model.dims.size(); ++d) {
+        for (int i = 0; i < model.dims[d].size(); ++i) {
+          log_->try_emplace({t, model.dims[d][i]}, Growth{first, static_cast<int>(d), nullptr});
+        }
+      }
+    }
   }
 
   // Cuts both sides of a manual boundary over the free axes of either; outside they follow the manual axes.
@@ -171,11 +191,13 @@ class Propagator {
       const AxisList& global = state_[crossing.global].sharding.dims[d];
       const AxisList free = global.Only(~crossing.manual_axes);
       const int64_t size = graph_.shape(crossing.local).dim(static_cast<int>(d));
-      Extend(crossing.local, static_cast<int>(d), crossing.Matching(mesh_, static_cast<int>(d), size, free));
+      const int dim = static_cast<int>(d);
+      Extend(crossing.local, dim, crossing.Matching(mesh_, dim, size, free), [&](int) {
+        return Growth{crossing.global, dim, nullptr};
+      });
       AxisList outside = crossing.manual[d];
-      outside.Append(
-          crossing.Matching(mesh_, static_cast<int>(d), size, state_[crossing.local].sharding.dims[d]));
-      Extend(crossing.global, static_cast<int>(d), outside);
+      outside.Append(crossing.Matching(mesh_, dim, size, state_[crossing.local].sharding.dims[d]));
+      Extend(crossing.global, dim, outside, [&](int) { return Growth{crossing.local, dim, nullptr}; });
     }
   }
 
@@ -203,14 +225,43 @@ class Propagator {
   void Apply(const FlowOp& op, absl::Span<const AxisList> factor_axes) {
     const ShardingRule& rule = *op.rule;
     const bool holds_forward = HoldsForward(op);
+    const std::vector<Holder> holders = log_ == nullptr ? std::vector<Holder>() : HoldersOf(op);
     ForEachTensor(op, [&](int t, const TensorFactors& tensor, bool is_result) {
       if ((holds_forward && is_result) || !(is_result ? op.forward : op.backward)) return;
       for (size_t d = 0; d < tensor.size(); ++d) {
         if (tensor[d].size == 0) continue;
         const AxisList axes = DimAxes(mesh_, rule, tensor[d], factor_axes);
-        if (axes.size() > state_[t].sharding.dims[d].size()) Extend(t, static_cast<int>(d), axes);
+        if (axes.size() <= state_[t].sharding.dims[d].size()) continue;
+        Extend(t, static_cast<int>(d), axes,
+               [&](int axis) { return GrowthThrough(op, t, tensor[d], axis, holders); });
       }
     });
+  }
+
+  // A tensor of an op that is cut over an axis before the op's step, in a dimension with these factors.
+  struct Holder {
+    int tensor, dim, axis;
+    DimFactors factors;
+  };
+  std::vector<Holder> HoldersOf(const FlowOp& op) const {
+    std::vector<Holder> holders;
+    ForEachTensor(op, [&](int t, const TensorFactors& tensor, bool) {
+      if (state_[t].free) return;
+      for (size_t d = 0; d < tensor.size(); ++d) {
+        const AxisList& axes = state_[t].sharding.dims[d];
+        for (int i = 0; i < axes.size(); ++i) holders.push_back({t, static_cast<int>(d), axes[i], tensor[d]});
+      }
+    });
+    return holders;
+  }
+
+  static Growth GrowthThrough(const FlowOp& op, int tensor, const DimFactors& factors, int axis,
+                              absl::Span<const Holder> holders) {
+    for (const Holder& holder : holders) {
+      if (holder.tensor != tensor && holder.axis == axis && SharesFactor(holder.factors, factors))
+        return {holder.tensor, holder.dim, op.instruction};
+    }
+    return {-1, 0, op.instruction};
   }
 
   // Decides the contested ops by cost, the op with the most bytes first. False if there were none.
@@ -259,6 +310,7 @@ class Propagator {
   const FlowGraph& graph_;
   const Mesh& mesh_;
   const Pricing pricing_;
+  GrowthLog* const log_;
   const PropagationOps ops_;
   GrowingShardings state_;
   std::vector<int> queue_;
@@ -277,8 +329,9 @@ class Propagator {
 }  // namespace
 
 std::vector<Sharding> PropagateShardings(const FlowGraph& graph, const Annotations& annotations,
-                                         const std::vector<bool>& even, const Pricing& pricing) {
-  return Propagator(graph, annotations, even, pricing).Run();
+                                         const std::vector<bool>& even, const Pricing& pricing,
+                                         GrowthLog* log) {
+  return Propagator(graph, annotations, even, pricing, log).Run();
 }
 
 }  // namespace toroid

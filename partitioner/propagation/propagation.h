@@ -15,15 +15,39 @@
 // Sources: GSPMD, arXiv:2105.04663, section 3.5, for priorities; Shardy's factor propagation.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "partitioner/propagation/annotations.h"
 
 namespace toroid {
 
+// Whether two dimensions of the tensors of one op have a factor in common.
+inline bool SharesFactor(const DimFactors& a, const DimFactors& b) {
+  const auto is_of_b = [&](uint8_t factor) {
+    return std::find(b.factor, b.factor + b.size, factor) != b.factor + b.size;
+  };
+  return std::any_of(a.factor, a.factor + a.size, is_of_b);
+}
+
+// How a tensor came to be cut over an axis that no annotation of its own states.
+struct Growth {
+  int from =
+      -1;  // The tensor that handed the axis on; -1: the cheapest assignment of the op, whose tensors disagree.
+  int from_dim = 0;
+  const Instruction* through =
+      nullptr;  // The op of both tensors; null: they are one value at two places of control flow.
+};
+// By tensor and axis.
+using GrowthLog = absl::flat_hash_map<std::pair<int, int>, Growth>;
+
 // Returns the sharding of every tensor, without partial axes. `even`: by tensor, whether it may be cut only into equal parts;
-// empty: no tensor is so restricted.
+// empty: no tensor is so restricted. `log`, if not null, gets every growth.
 std::vector<Sharding> PropagateShardings(const FlowGraph& graph, const Annotations& annotations,
-                                         const std::vector<bool>& even, const Pricing& pricing);
+                                         const std::vector<bool>& even, const Pricing& pricing,
+                                         GrowthLog* log = nullptr);
 
 }  // namespace toroid

@@ -1,4 +1,4 @@
-// A cut into unequal parts, or one that a sharding asks for and no op needs.
+// A cut into unequal parts, or a sharding that was asked for and that the program does not follow.
 #pragma once
 
 #include <string>
@@ -6,9 +6,11 @@
 namespace toroid {
 
 struct CutNote {
-  bool is_cut = true;  // False: a sharding asks for the cut, but every device makes the whole array.
+  bool is_obeyed = true;  // False: a sharding was asked for that no array of the program has.
   std::string name, shape;
-  std::string text;  // "dimension 0 over 8 devices in shards of 3: 5 full, 1 of 2, 2 of padding alone"
+  // "dimension 0 over 8 devices in shards of 3: 5 full, 1 of 2, 2 of padding alone", or
+  // "asked for [{"x"}, {}]: every device makes all of it".
+  std::string text;
   std::string source;
 };
 

@@ -10,8 +10,8 @@
 #include "absl/strings/str_join.h"
 #include "hlo/analysis/author_names.h"
 #include "hlo/analysis/custom_call_targets.h"
-#include "hlo/io/sdy_sharding.h"
 #include "hlo/ir/parameter_name.h"
+#include "partitioner/provenance/named_axes.h"
 #include "partitioner/spmd/collective_groups.h"
 
 namespace toroid {
@@ -19,13 +19,6 @@ namespace {
 
 constexpr int kNoTensor = -1;
 constexpr int kSeveral = -2;
-
-// `name` in the author's scopes of an instruction.
-std::string InScopes(const Instruction& instruction, absl::string_view name) {
-  if (instruction.metadata() == nullptr) return std::string(name);
-  const std::string scopes = AuthorScopes(instruction.metadata()->op_name());
-  return absl::StrCat(scopes, scopes.empty() ? "" : "/", name);
-}
 
 // Whether the result holds only elements of operand 0, perhaps converted, moved or sliced.
 bool HoldsElementsOfOperand(Opcode opcode) {
@@ -41,48 +34,6 @@ bool HoldsElementsOfOperand(Opcode opcode) {
     default:
       return false;
   }
-}
-
-// The axes of the module's Shardy mesh over n devices. If there are several, the mesh with the most axes counts.
-// `order`: the device order that the mesh must have; null: any.
-std::vector<std::pair<std::string, int64_t>> SdyAxes(const Module& module, int64_t n,
-                                                     const DeviceOrder* order) {
-  std::vector<std::pair<std::string, int64_t>> axes;
-  const auto& attributes = module.proto().frontend_attributes().map();
-  const auto text = attributes.find("xla.sdy.meshes");
-  if (text == attributes.end()) return axes;
-  const absl::StatusOr<SdyMeshes> meshes = ParseSdyMeshes(text->second);
-  if (!meshes.ok()) return axes;
-  for (const auto& [name, mesh] : *meshes) {
-    if (mesh.NumDevices() != n || mesh.axes.size() <= axes.size()) continue;
-    bool same_order = true;
-    for (int64_t i = 0; order != nullptr && i < n && same_order; ++i) {
-      same_order = order->DeviceAt(i) == (mesh.device_ids.empty() ? i : mesh.device_ids[i]);
-    }
-    if (!same_order) continue;
-    axes.clear();
-    for (const SdyMesh::Axis& axis : mesh.axes) axes.emplace_back(axis.name, axis.size);
-  }
-  return axes;
-}
-
-// The axes of the first ordinary (GSPMD) sharding that names axes over n devices in the plain order.
-std::vector<std::pair<std::string, int64_t>> NamedAxes(const Module& module, int64_t n) {
-  for (const auto& computation : module.computations()) {
-    for (const auto& instruction : computation->instructions()) {
-      if (instruction->sharding() == nullptr || !instruction->sharding()->has_named_sharding()) continue;
-      const xla::MeshProto& mesh = instruction->sharding()->named_sharding().mesh();
-      std::vector<std::pair<std::string, int64_t>> axes;
-      int64_t devices = 1;
-      for (const auto& axis : mesh.axes()) {
-        axes.emplace_back(axis.name(), axis.size());
-        devices *= std::max<int64_t>(1, std::min(axis.size(), kMaxDevices));
-        if (devices > n) break;
-      }
-      if (devices == n && mesh.device_ids_size() == 0) return axes;
-    }
-  }
-  return {};
 }
 
 // By output: the entry parameter whose memory it takes. Read from the module's aliases. If it has no aliases
@@ -146,8 +97,8 @@ bool ProgramNames::SetAxes(const Mesh& mesh, absl::Span<const std::pair<std::str
 }
 
 void ProgramNames::TakeAxes(const Module& module, const Mesh& mesh, bool relabeled) {
-  auto named = SdyAxes(module, mesh.num_devices(), relabeled ? nullptr : &mesh.order());
-  if (named.empty() && (IsInDeviceOrder(mesh) || relabeled)) named = NamedAxes(module, mesh.num_devices());
+  NamedAxes named = ShardyAxes(module, mesh.num_devices(), relabeled ? nullptr : &mesh.order());
+  if (named.empty() && (IsInDeviceOrder(mesh) || relabeled)) named = GspmdAxes(module, mesh.num_devices());
   for (auto& [name, size] : named) name = absl::StrCat("\"", name, "\"");
   if (!SetAxes(mesh, named)) axes_.clear();
 }
@@ -243,8 +194,8 @@ std::string ProgramNames::NameOf(const Instruction& instruction) const {
   if (instruction.opcode() == Opcode::kParameter && instruction.metadata() != nullptr) {
     return ParameterName(instruction);
   }
-  std::string name =
-      InScopes(instruction, instruction.name().empty() ? instruction.opcode_name() : instruction.name());
+  std::string name = InAuthorScopes(
+      instruction, instruction.name().empty() ? instruction.opcode_name() : instruction.name());
   const auto output = output_of_.find(&instruction);
   if (output != output_of_.end()) absl::StrAppend(&name, " for ", output->second);
   return name;

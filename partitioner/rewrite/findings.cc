@@ -2,8 +2,8 @@
 //
 // Replications: arrays that were cut and had to be replicated.
 //
-// Cuts: parameters, outputs and annotated values in unequal parts, and cuts that
-// shardings ask for but no op needs.
+// Cuts: parameters, outputs and annotated values in unequal parts, and shardings that are asked for and that no array of the
+// program has.
 //
 // f32[17] over 8 devices has shards of 3 elements: the devices hold 3, 3, 3, 3, 3, 2, 0 and 0 elements, and padding
 // after them. A constant or an iota whose consumers all need the whole array is made whole, whatever its sharding says.
@@ -84,23 +84,41 @@ class Finder {
 
  private:
   void NoteAsked(const Instruction& instruction, int t) {
-    const Sharding& asked = state_.annotations.tensor[t]->sharding;
-    if (!state_.graph.shape(t).IsArray() || asked.DimAxes() == 0) return;
-    const std::vector<Sharding> needed = Needed(t);
+    const Annotation& annotation = *state_.annotations.tensor[t];
+    const Sharding& asked = annotation.sharding;
+    // Propagation may cut open dimensions as it likes.
+    if (!state_.graph.shape(t).IsArray() || (asked.DimAxes() == 0 && annotation.closed == 0)) return;
+    std::vector<Sharding> needed = Needed(t);
+    // The versions of a loop's state are forgotten after the loop. It has the plan's sharding in every trip.
+    if (needed.empty() && !state_.values.IsRematerializable(t)) needed = {state_.plan[t]};
     const auto any = [&](auto predicate) { return std::any_of(needed.begin(), needed.end(), predicate); };
-    if (any([&](const Sharding& sharding) { return sharding.dims == asked.dims; })) {
+    if (any([&](const Sharding& sharding) { return Follows(sharding, annotation); })) {
       return NoteUneven(instruction, state_.names.NameOf(instruction), t, asked);
     }
-    // The versions of a loop state are forgotten after the loop, so nothing is known of it here.
-    if (needed.empty() && !state_.values.IsRematerializable(t)) return;
-    if (any([](const Sharding& sharding) { return sharding.DimAxes() != 0 || sharding.partial != 0; }))
-      return;
-    std::vector<std::string> cuts;
-    for (size_t d = 0; d < asked.dims.size(); ++d) {
-      const int64_t devices = state_.mesh.Product(asked.dims[d]);
-      if (devices > 1) cuts.push_back(absl::StrCat("dimension ", d, " over ", devices, " devices"));
+    if (asked.DimAxes() == 0 && needed.empty()) return;
+    Add(instruction, state_.names.NameOf(instruction), t,
+        absl::StrCat("asked for ", state_.names.Text(asked), ": ", WhatIsInstead(needed)),
+        /*is_obeyed=*/false);
+  }
+
+  // Whether the sharding has the cuts that are asked for, and no others in dimensions that are closed.
+  static bool Follows(const Sharding& sharding, const Annotation& annotation) {
+    for (size_t d = 0; d < sharding.dims.size(); ++d) {
+      const AxisList& asked = annotation.sharding.dims[d];
+      const bool closed = annotation.closed >> d & 1;
+      if (closed ? sharding.dims[d] != asked : !asked.IsPrefixOf(sharding.dims[d])) return false;
     }
-    Add(instruction, state_.names.NameOf(instruction), t, absl::StrJoin(cuts, ", "), /*is_cut=*/false);
+    return sharding.partial == annotation.sharding.partial;
+  }
+
+  std::string WhatIsInstead(const std::vector<Sharding>& needed) const {
+    if (needed.empty()) return "every device makes the part that it needs";
+    std::vector<std::string> instead;
+    for (const Sharding& sharding : needed) {
+      if (sharding.DimAxes() == 0 && sharding.partial == 0) return "every device makes all of it";
+      instead.push_back(state_.names.Text(sharding));
+    }
+    return absl::StrCat("all that read it take ", absl::StrJoin(instead, " or "));
   }
 
   // The shardings of the versions of a tensor that some instruction of the output needs.
@@ -131,14 +149,14 @@ class Finder {
     for (int d = 0; d < shape.rank(); ++d) {
       const int64_t devices = state_.mesh.Product(sharding.dims[d]);
       if (shape.dim(d) == 0 || shape.dim(d) % devices == 0) continue;
-      Add(instruction, name, t, UnevenText(d, shape.dim(d), devices), /*is_cut=*/true);
+      Add(instruction, name, t, UnevenText(d, shape.dim(d), devices), /*is_obeyed=*/true);
     }
   }
 
   void Add(const Instruction& instruction, const std::string& name, int t, const std::string& text,
-           bool is_cut) {
+           bool is_obeyed) {
     notes_.push_back(
-        {is_cut, name, state_.graph.shape(t).ToString(), text, frames_.LineOf(instruction.metadata())});
+        {is_obeyed, name, state_.graph.shape(t).ToString(), text, frames_.LineOf(instruction.metadata())});
   }
 
   const RewriteState& state_;

@@ -25,7 +25,7 @@ struct RewrittenProgram {
   // does not state the shardings of its parameters and results.
   std::unique_ptr<Module> module;
   std::vector<FullReplication> full_replications;
-  std::vector<CutNote> cuts;  // Uneven cuts, and cuts asked for that were not made.
+  std::vector<CutNote> cuts;  // Uneven cuts, and shardings asked for that the program does not follow.
   std::string made_up_axes;   // Mesh axes that causes name if the module names none: "a4, b2".
 };
 

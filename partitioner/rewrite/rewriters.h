@@ -47,7 +47,7 @@ absl::Status RewriteOnDevice(RewriteState& state, SpmdBuilder& b, const Instruct
 absl::Status RewriteOutfeed(RewriteState& state, SpmdBuilder& b, const Instruction& instruction,
                             absl::Span<const Sharding> data);
 
-// Uneven cuts of parameters, outputs and annotated values, and cuts that shardings ask for but no op needs.
+// Uneven cuts of parameters, outputs and annotated values, and shardings asked for that the program does not follow.
 // Requires: the output module is complete, its callees before their callers.
 std::vector<CutNote> FindCuts(const RewriteState& state);
 

@@ -117,10 +117,10 @@ std::vector<Candidate> CandidatesOf(const std::vector<FormPlans>& forms, const P
 absl::StatusOr<Partitioned> PartitionByPlan(const Module& module, const PartitionOptions& options) {
   const Stopwatch start;
   ASSIGN_OR_RETURN(const ProgramForm form, FormOfPlan(options.plan));
-  ASSIGN_OR_RETURN(const std::unique_ptr<PreparedProgram> program, PrepareProgram(module, options, form));
+  ASSIGN_OR_RETURN(std::unique_ptr<PreparedProgram> program, PrepareProgram(module, options, form));
   ASSIGN_OR_RETURN(Plan read, ReadPlan(options.plan, *program, NamesOf(*program)));
   PlanMemo memo(*program);
-  const std::optional<PricedPlan> plan =
+  std::optional<PricedPlan> plan =
       DecideGreedily(std::move(read), PolicyOf(options), /*fixed_outputs=*/true, &memo);
   if (!plan)
     return absl::InvalidArgumentError("the plan: a value cannot be brought to a sharding that an op needs");
@@ -129,6 +129,8 @@ absl::StatusOr<Partitioned> PartitionByPlan(const Module& module, const Partitio
   if (options.states_plan) result.plan = options.plan;
   result.propagate_seconds = propagate_seconds;
   result.partition_seconds = start.Seconds() - propagate_seconds - result.optimize_seconds;
+  result.shardings = std::move(plan->plan.shardings);
+  result.program = std::move(program);
   return result;
 }
 
@@ -212,6 +214,9 @@ absl::StatusOr<Partitioned> PartitionModule(const Module& module, const Partitio
   // Includes the time spent on plans that were not taken.
   result.propagate_seconds = propagate_seconds;
   result.partition_seconds = start.Seconds() - propagate_seconds - result.optimize_seconds;
+  result.shardings = plan.shardings;
+  const auto of_candidate = [&](const FormPlans& form) { return form.program.get() == candidate.program; };
+  result.program = std::move(absl::c_find_if(forms, of_candidate)->program);
   return result;
 }
 

@@ -232,3 +232,20 @@ def test_shardings_as_text():
     assert _shardings.sharding_text((None, ("data", "model")), 3, axes) == '{mesh["data"=2,"model"=4], [{}, {"data", "model"}, {}]}'
     assert _shardings.sharding_text((), 2, None) == "[{}, {}]"
     assert _shardings.sharding_text("{replicated}", 2, axes) == "{replicated}"
+
+
+def test_a_cut_has_a_reason():
+    module = toroid.load(MOE)
+    why = module.why("parameter(0)")
+    assert "the module asks for it here" in why
+    with pytest.raises(toroid.ToroidError, match="no array is named 'nothing_like_it'"):
+        module.why("nothing_like_it")
+
+
+def test_another_sharding_is_tried():
+    module = toroid.load(MOE)
+    text = module.what_if("parameter(0)", "{replicated}")
+    assert text.startswith("what if parameter(0)={replicated}\n")
+    assert "  sent " in text and "7.2 kB" in text
+    with pytest.raises(toroid.ToroidError, match="nothing_like_it"):
+        module.what_if("nothing_like_it", "{replicated}")

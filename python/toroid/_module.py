@@ -67,7 +67,7 @@ class Explanation(Result):
 
     @property
     def notes(self) -> list[dict[str, Any]]:
-        """Arrays that are replicated, cut unevenly, or not cut though asked for."""
+        """Arrays that are replicated, cut unevenly, or not cut as they were asked to be."""
         return list(self._data["notes"])
 
     @property
@@ -131,9 +131,12 @@ class _Program:
 
     def serialize(self) -> bytes:
         """The program as a serialized HloModuleProto, as jaxlib takes it."""
+        return self._serialized([])
+
+    def _serialized(self, flags: Sequence[str]) -> bytes:
         files = _Files()
         out = files.folder / "serialized.hlo.pb"
-        run("hlo-convert", [self._path, "-o", out, "--format=pb"])
+        run("hlo-convert", [self._path, "-o", out, "--format=pb", *flags])
         if self.describe()["container"] == "HloModuleProto":
             return out.read_bytes()
         return _arrays.module_of_hlo_proto(out.read_bytes())
@@ -194,7 +197,7 @@ class Partitioned(_Program):
 
     def stablehlo(self) -> str:
         """The program as StableHLO text, made by the installed jaxlib."""
-        return _arrays.stablehlo_of(self.serialize())
+        return _arrays.stablehlo_of(self._serialized(["--split_for_stablehlo"]))
 
     def __repr__(self) -> str:
         sent = sum(c["sent_bytes"] for c in self.statistics["collectives"].values())
@@ -245,6 +248,52 @@ class Module(_Program):
         explained = run_json("hlo-partition", words, **_options(progress))
         statistics = json.loads((files.folder / "statistics.json").read_text())
         return Partitioned(out, files, self.name, statistics, explained)
+
+    def why(
+        self,
+        name: str,
+        num_partitions: Optional[int] = None,
+        *,
+        shardings: Optional[Shardings] = None,
+        mesh: Any = None,
+        progress: Optional[bool] = None,
+    ) -> str:
+        """Why a value is cut as it is: the annotation and the ops that each axis came through, as `hlo-partition --why` prints it.
+
+        Args:
+          name: an instruction, a name of an `Explanation`'s rows, `parameter(3)`, `output{0}`, or a glob on these.
+          num_partitions: as for `partition`; so are `shardings`, `mesh` and `progress`.
+
+        Raises:
+          ToroidError: if no array has the name; the message has the nearest one.
+        """
+        words: list[Word] = [self._path, f"--why={name}", *self._sharding_words(num_partitions, shardings, mesh)]
+        return run("hlo-partition", words, **_options(progress))
+
+    def what_if(
+        self,
+        name: str,
+        sharding: Any,
+        num_partitions: Optional[int] = None,
+        *,
+        shardings: Optional[Shardings] = None,
+        mesh: Any = None,
+        progress: Optional[bool] = None,
+    ) -> str:
+        """Bytes sent, collectives, flops and memory per device as the program is, beside those with another sharding of one value.
+
+        Args:
+          name: a value, as in the `shardings` of `partition`.
+          sharding: what it is cut by instead: a `PartitionSpec`, a tuple of axes, a `NamedSharding` or the text of an HLO sharding.
+          num_partitions: as for `partition`; so are `shardings`, `mesh` and `progress`.
+
+        Raises:
+          ToroidError: if no value has the name, or the sharding does not fit it.
+        """
+        text = sharding_text(sharding, self._ranks().get(name), mesh_axes(mesh))
+        words: list[Word] = [self._path, f"--what_if={name}={text}"]
+        words += self._sharding_words(num_partitions, shardings, mesh)
+        return run("hlo-partition", words, **_options(progress))
 
     def check(
         self,

@@ -1,8 +1,8 @@
-// BUILD: embed "page.html", "page.css", "page_common.js", "page_overview.js", "page_timeline.js", "page_mesh.js", "page_roofline.js", "page_memory.js", "page_table.js", "page.js", "@d3//:d3.min.js"
+// BUILD: embed "page.html", "page.css", "page_common.js", "page_overview.js", "page_timeline.js", "page_mesh.js", "page_roofline.js", "page_memory.js", "page_table.js", "page.js", "//hlo/page:base.css", "//hlo/page:theme.js", "//hlo/page:text.js", "@d3//:d3.min.js"
 #include "simulator/report/page.h"
 
 #include "absl/strings/str_cat.h"
-#include "simulator/report/embedded_file.h"
+#include "hlo/page/embedded_file.h"
 #include "simulator/report/prediction_json.h"
 
 namespace toroid {
@@ -15,8 +15,9 @@ constexpr EmbeddedFile kFiles[] = {
 // In the order in which they need each other.
 std::string Scripts() {
   std::string scripts;
-  for (const char* name : {"page_common.js", "page_overview.js", "page_timeline.js", "page_mesh.js",
-                           "page_roofline.js", "page_memory.js", "page_table.js", "page.js"}) {
+  for (const char* name :
+       {"text.js", "page_common.js", "page_overview.js", "page_timeline.js", "page_mesh.js",
+        "page_roofline.js", "page_memory.js", "page_table.js", "page.js"}) {
     absl::StrAppend(&scripts, TextOf(kFiles, name), "\n");
   }
   return scripts;
@@ -27,7 +28,8 @@ std::string Scripts() {
 std::string PageText(const Prediction& prediction) {
   return FillTemplate(TextOf(kFiles, "page.html"),
                       {{"/*D3*/", std::string(TextOf(kFiles, "d3.min.js"))},
-                       {"/*STYLE*/", std::string(TextOf(kFiles, "page.css"))},
+                       {"/*STYLE*/", absl::StrCat(TextOf(kFiles, "base.css"), TextOf(kFiles, "page.css"))},
+                       {"/*THEME*/", std::string(TextOf(kFiles, "theme.js"))},
                        {"/*SCRIPT*/", Scripts()},
                        {"/*DATA*/", ScriptSafe(JsonText(PageJson(prediction), -1))}});
 }

@@ -22,5 +22,5 @@ window.addEventListener('resize', () => {
   clearTimeout(pending);
   pending = setTimeout(drawAll, 120);
 });
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);
+window.addEventListener('themechange', drawAll);
 document.documentElement.setAttribute('data-ready', 'true');

@@ -1,5 +1,4 @@
-'use strict';
-// page_common.js: what all parts of the page share: the data as rows, colors, numbers as text, the tooltip, and the one
+// page_common.js: what all parts of the page share: the data as rows, colors, the tooltip, and the one
 // selected row. Text from the program reaches the page as text nodes only, never as markup.
 
 const data = JSON.parse(document.getElementById('toroid-data').textContent);
@@ -8,10 +7,6 @@ window.TOROID_DATA = data;
 // What happens in one part and others follow: the selected row (or null), the time under the pointer (or null), the
 // time on the slider of the mesh (or null).
 const bus = d3.dispatch('select', 'cursor', 'moment');
-
-const number = (value) => (typeof value === 'number' && isFinite(value) ? value : 0);
-const text = (value) => (value === undefined || value === null ? '' : String(value));
-const list = (value) => (Array.isArray(value) ? value : []);
 
 const stepSeconds = Math.max(0, number(data.step_seconds));
 const COMMUNICATION = new Set(['all-to-all', 'all-reduce', 'all-gather', 'reduce-scatter', 'collective-permute',
@@ -103,29 +98,8 @@ function inkOn(color) {
   return 0.299 * c.r + 0.587 * c.g + 0.114 * c.b > 125 ? '#101418' : '#ffffff';
 }
 
-// Three significant digits without an exponent: 1230, 12.3, 0.123.
-function digits(value) {
-  if (value === 0 || !isFinite(value)) return '0';
-  const places = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value)) + 1e-9));
-  return places > 6 ? value.toPrecision(3) : value.toFixed(places);
-}
-// `value` in the largest of `units` that leaves at least 1; each unit is `base` times the one before.
-function scaled(value, units, base) {
-  let v = number(value), i = 0;
-  while (Math.abs(v) >= base * 0.9995 && i + 1 < units.length) { v /= base; ++i; }
-  return digits(v) + '\u00a0' + units[i];
-}
-const timeText = (seconds) => (seconds === 0 ? '0\u00a0s' : scaled(seconds * 1e9, ['ns', 'µs', 'ms', 's'], 1000));
 const bytesText = (bytes) => scaled(bytes, ['B', 'KiB', 'MiB', 'GiB', 'TiB'], 1024);
 const rateText = (rate, unit) => scaled(rate, ['', 'k', 'M', 'G', 'T', 'P'].map((prefix) => prefix + unit), 1000);
-const countText = d3.format(',d');
-function shareText(share) {
-  const percent = 100 * number(share);
-  if (percent === 0) return '0\u00a0%';
-  return (percent < 0.095 ? '<\u00a00.1' : percent < 9.95 ? percent.toFixed(1) : percent.toFixed(0)) + '\u00a0%';
-}
-// The last `count` parts of an op_name: "jit(step)/jvp(moe)/dispatch/dot_general" tells most at its end.
-const tail = (path, count) => path.split('/').slice(-count).join('/');
 
 // Rows summed by source line, costliest first: [{source, rows, seconds, share, kinds: Map(kind -> seconds), top}], `top`
 // the costliest row. Rows without a source line are one entry with source ''.

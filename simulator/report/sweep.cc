@@ -15,8 +15,8 @@
 #include "absl/strings/strip.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/page/embedded_file.h"
 #include "nlohmann/json.hpp"
-#include "simulator/report/embedded_file.h"
 #include "simulator/report/prediction_json.h"
 
 namespace toroid {

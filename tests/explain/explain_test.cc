@@ -339,9 +339,53 @@ ENTRY main {
   i = f32[17,4] iota(), iota_dimension=0
   ROOT s = f32[17,4] custom-call(i), custom_call_target="Sharding", sharding={devices=[8,1]<=[8]}
 })";
-  EXPECT_THAT(Explained(program),
-              HasSubstr("not cut: output f32[17,4], though asked for: dimension 0 over 8 devices; every "
-                        "device makes all of it\n"));
+  EXPECT_THAT(
+      Explained(program),
+      HasSubstr("not obeyed: output f32[17,4], asked for [{a8}, {}]: every device makes all of it\n"));
+  // The op could be computed in columns; in rows it needs no exchange.
+  EXPECT_THAT(
+      Explained(R"(HloModule m
+ENTRY main {
+  x = f32[64,32] parameter(0), sharding={devices=[8,1]<=[8]}
+  t = f32[64,32] tanh(x), sharding={devices=[1,8]<=[8]}
+  ROOT y = f32[64,32] exponential(t), sharding={devices=[8,1]<=[8]}
+})"),
+      HasSubstr("not obeyed: t f32[64,32], asked for [{}, {a8}]: all that read it take [{a8}, {}]\n"));
+}
+
+// The trip of a loop begins when all devices know that it does.
+TEST(ExplainTest, CollectivesInTheConditionOfALoopAreSaidToBeThere) {
+  EXPECT_THAT(Explained(R"(HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b) }
+small { s = f32[64] parameter(0)
+  zero = f32[] constant(0)
+  sum = f32[] reduce(s, zero), dimensions={0}, to_apply=add
+  limit = f32[] constant(100)
+  ROOT r = pred[] compare(sum, limit), direction=LT }
+twice { s = f32[64] parameter(0)
+  ROOT y = f32[64] add(s, s) }
+ENTRY main {
+  x = f32[64] parameter(0), sharding={devices=[8]<=[8]}
+  ROOT w = f32[64] while(x), condition=small, body=twice
+})"),
+              HasSubstr("1 in a loop's condition      8        4 B"));
+}
+
+TEST(ExplainTest, TheSmallestOfManyRowsAreOneLine) {
+  std::vector<CollectiveRecord> records;
+  for (int i = 0; i < 40; ++i) records.push_back(Record(std::string(i + 1, 'n'), "", 1000 * (40 - i)));
+  const std::string folded = TableOf(records);
+  EXPECT_EQ(std::count(folded.begin(), folded.end(), '\n'), 1 + 24 + 1 + 1);
+  // Rows of 1 to 16 kB, each sent to three others: 3 x 136 kB of 3 x 820 kB.
+  EXPECT_THAT(
+      folded,
+      HasSubstr("and 16 smaller rows: 16 collectives, 408.0 kB, 16.6 % of all bytes (--explain=full"));
+  records.resize(25);
+  EXPECT_THAT(TableOf(records), Not(HasSubstr("smaller rows")));
+  records.resize(40, records[0]);
+  EXPECT_THAT(TableOf(records, {}, /*full=*/true), Not(HasSubstr("smaller rows")));
 }
 
 }  // namespace

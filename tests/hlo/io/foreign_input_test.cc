@@ -17,10 +17,10 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const char kStableHlo[] = R"(#loc = loc(unknown)
+const char kMhlo[] = R"(#loc = loc(unknown)
 module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<4x4xf32>) -> (tensor<4x4xf32> {jax.result_info = "result"}) {
-    %0 = stablehlo.tanh %arg0 : tensor<4x4xf32>
+    %0 = mhlo.tanh %arg0 : tensor<4x4xf32>
     return %0 : tensor<4x4xf32>
   }
 }
@@ -41,20 +41,17 @@ void ExpectError(const std::string& path, const std::string& what, const std::st
 }
 
 TEST(ForeignInputTest, MlirIsAnsweredWithTheLineThatConvertsIt) {
-  const std::string text = WrittenAs("step.mlir", kStableHlo);
-  ExpectError(text, "StableHLO text, which is not read",
+  const std::string text = WrittenAs("step.mlir", kMhlo);
+  ExpectError(text, "MHLO text, which is not read",
               absl::StrCat("mlir_module_to_xla_computation(open('", text, "', 'rb').read()"));
-  ExpectError(text, "StableHLO text",
-              absl::StrCat("Path('", ::testing::TempDir(), "/step.hlo.pb').write_bytes("));
-  const std::string packed = WrittenAs("step.mlir.gz", *Gzip(kStableHlo));
-  ExpectError(packed, "StableHLO text", absl::StrCat("computation(gzip.open('", packed, "', 'rb').read()"));
-  ExpectError(WrittenAs("plain.mlir", "module {\n  func.func @main() { return }\n}\n"), "StableHLO text",
-              "python3 -c");
+  ExpectError(text, "MHLO text", absl::StrCat("Path('", ::testing::TempDir(), "/step.hlo.pb').write_bytes("));
+  const std::string packed = WrittenAs("step.mlir.gz", *Gzip(kMhlo));
+  ExpectError(packed, "MHLO text", absl::StrCat("computation(gzip.open('", packed, "', 'rb').read()"));
   ExpectError(WrittenAs("mhlo.mlir",
                         "module @m {\n func.func @f() {\n  %0 = mhlo.constant dense<1> : tensor<i32>\n}}"),
               "MHLO text", "python3 -c");
-  ExpectError(WrittenAs("generic.mlir", "\"builtin.module\"() ({\n}) : () -> ()\n"), "StableHLO text",
-              "python3");
+  ExpectError(WrittenAs("vhlo.mlir", "module @m {\n vhlo.func_v1 @f() {\n  %0 = \"vhlo.tanh_v1\"(%1)\n}}"),
+              "VHLO text", "python3");
   ExpectError(WrittenAs("step.mlirbc", absl::string_view("ML\xefR\rMLIR23.0.0git\0\1!", 18)), "MLIR bytecode",
               "python3");
   ExpectError(WrittenAs("step.vhlo", absl::string_view("ML\xefR\rStableHLO_v1.9.0\0\1", 23)),
@@ -107,9 +104,9 @@ TEST(ForeignInputTest, HloIsNotTakenForAnythingElse) {
 }
 
 TEST(ForeignInputTest, PathsThatAShellWouldReadAreNotRepeated) {
-  const std::string advice = DescribeForeign(kStableHlo, "a'; rm -rf $HOME; '.mlir").value();
+  const std::string advice = DescribeForeign(kMhlo, "a'; rm -rf $HOME; '.mlir").value();
   EXPECT_THAT(advice, AllOf(HasSubstr("open('IN', 'rb')"), Not(HasSubstr("$HOME"))));
-  EXPECT_THAT(DescribeForeign(kStableHlo, "-").value(), HasSubstr("open('IN', 'rb')"));
+  EXPECT_THAT(DescribeForeign(kMhlo, "-").value(), HasSubstr("open('IN', 'rb')"));
 }
 
 }  // namespace

@@ -9,53 +9,15 @@ read from the page's own data: a module without collectives has no slider. Print
 with 1 if there is any. Needs Debian's chromium, chromium-driver and python3-selenium (setup.sh --test).
 """
 import argparse
-import json
 import os
 import sys
 import tempfile
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-failures = []
-
-
-def expect(condition, message):
-    if not condition:
-        failures.append(message)
-    return condition
-
-
-def start_browser(folder, width, dark):
-    options = webdriver.ChromeOptions()
-    options.binary_location = '/usr/bin/chromium'
-    for argument in ('--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--force-device-scale-factor=1',
-                     '--hide-scrollbars', '--no-first-run', '--disable-background-networking', f'--user-data-dir={folder}/profile',
-                     f'--window-size={width},900'):
-        options.add_argument(argument)
-    options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
-    os.environ.setdefault('HOME', folder)  # Tests may run without one.
-    driver = webdriver.Chrome(service=Service('/usr/bin/chromedriver', log_path=os.devnull), options=options)
-    driver.set_page_load_timeout(300)
-    driver.set_script_timeout(300)
-    driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {'width': width, 'height': 900, 'deviceScaleFactor': 1, 'mobile': False})
-    driver.execute_cdp_cmd('Emulation.setEmulatedMedia', {'features': [
-        {'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'},
-        {'name': 'prefers-reduced-motion', 'value': 'reduce'}]})
-    return driver
-
-
-def check_console(driver, url):
-    for entry in driver.get_log('browser'):
-        expect(entry['level'] not in ('SEVERE', 'WARNING'), f"console: {entry['level']}: {entry['message']}")
-    for entry in driver.get_log('performance'):
-        message = json.loads(entry['message'])['message']
-        if message['method'] == 'Network.requestWillBeSent' and message['params'].get('documentURL') == url:
-            fetched = message['params']['request']['url']
-            expect(fetched.split('#')[0] == url or fetched.startswith('data:'), f'the page fetches {fetched}')
-
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'pages'))
+from browser import check_console, expect, failures, set_width, start_browser, take_screenshot
 
 # How many distinct colors a canvas has; 1 is an empty one.
 COLORS = '''
@@ -309,20 +271,10 @@ def check_plots(driver):
 
 def check_width(driver, width):
     for w in (width, 1100, 700):
-        driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {'width': w, 'height': 900, 'deviceScaleFactor': 1, 'mobile': False})
-        driver.execute_async_script('const done = arguments[0]; setTimeout(done, 350)')
+        set_width(driver, w)
         wide = driver.execute_script('return document.documentElement.scrollWidth')
         expect(wide <= w, f'at {w} pixels the page is {wide} wide')
-    driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {'width': width, 'height': 900, 'deviceScaleFactor': 1, 'mobile': False})
-    driver.execute_async_script('const done = arguments[0]; setTimeout(done, 350)')
-
-
-def take_screenshot(driver, path, width, height):
-    height = height or driver.execute_script('return document.documentElement.scrollHeight')
-    driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {'width': width, 'height': height, 'deviceScaleFactor': 1, 'mobile': False})
-    driver.execute_script('scrollTo(0, 0)')
-    driver.execute_async_script('const done = arguments[0]; setTimeout(done, 400)')
-    driver.save_screenshot(path)
+    set_width(driver, width)
 
 
 def main():
@@ -342,8 +294,7 @@ def main():
             if expect(driver.execute_script("return document.documentElement.getAttribute('data-ready')") == 'true', 'the page does not get ready'):
                 if arguments.screenshot:
                     take_screenshot(driver, arguments.screenshot, arguments.width, arguments.height)
-                    driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {'width': arguments.width, 'height': 900, 'deviceScaleFactor': 1, 'mobile': False})
-                    driver.execute_async_script('const done = arguments[0]; setTimeout(done, 400)')
+                    set_width(driver, arguments.width)
                 rows = row_data(driver)
                 check_overview(driver, rows)
                 check_table(driver, rows)

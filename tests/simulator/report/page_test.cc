@@ -5,7 +5,7 @@
 // Not part of //...: it needs chromium, chromium-driver and python3-selenium (setup.sh --test), and half a minute.
 // BUILD: size = "medium"
 // BUILD: tags = ["local", "manual"]
-// BUILD: data = ["page_check.py", "//simulator:hlo-simulate", "//tests/corpus:full_size", "//tests/corpus:jax"]
+// BUILD: data = ["page_check.py", "//tests/pages:browser.py", "//simulator:hlo-simulate", "//tests/corpus:full_size", "//tests/corpus:jax"]
 #include <string>
 
 #include "absl/strings/str_cat.h"

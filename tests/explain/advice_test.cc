@@ -1,0 +1,141 @@
+// Changes of annotations that were tried.
+#include "explain/advice.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hlo/io/hlo_text.h"
+#include "hlo/ir/edit.h"
+#include "partitioner/prepare/sharding_lines.h"
+#include "partitioner/stages/spmd_partitioner.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+struct Advised {
+  ProgramFigures now;
+  std::vector<Advice> advice;
+};
+
+absl::StatusOr<ProgramFigures> FiguresWith(const Module& module, const std::vector<std::string>& given) {
+  const std::unique_ptr<Module> changed = CloneModule(module);
+  std::vector<ShardingLine> lines;
+  for (const std::string& line : given) lines.push_back({line, ""});
+  if (const absl::Status status = ApplyShardingLines(lines, changed.get()); !status.ok()) return status;
+  const auto partitioned = PartitionModule(*changed, PartitionOptions());
+  if (!partitioned.ok()) return partitioned.status();
+  return FiguresOf(*partitioned->module);
+}
+
+Advised AdviceOn(const Module& module) {
+  const auto partitioned = PartitionModule(module, PartitionOptions());
+  EXPECT_OK(partitioned);
+  Advised advised = {FiguresOf(*partitioned->module)};
+  advised.advice = FindAdvice(*partitioned, advised.now, [&](const std::vector<std::string>& given) {
+    return FiguresWith(module, given);
+  });
+  return advised;
+}
+
+// Two layers over the batch, with the constraint `bad` between them.
+std::unique_ptr<Module> Layers(const std::string& bad) {
+  auto module = ParseModule(absl::StrCat(R"(HloModule m
+ENTRY main {
+  x = f32[1024,64] parameter(0), sharding={devices=[8,1]<=[8]}, metadata={op_name="batch"}
+  w = f32[64,64] parameter(1), sharding={replicated}, metadata={op_name="params['up']"}
+  v = f32[64,64] parameter(2), sharding={replicated}, metadata={op_name="params['down']"}
+  h = f32[1024,64] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  s = f32[1024,64] custom-call(h), custom_call_target="Sharding", sharding=)",
+                                         bad, R"(
+  y = f32[1024,64] dot(s, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT z = f32[1024,64] custom-call(y), custom_call_target="Sharding", sharding={devices=[8,1]<=[8]}
+})"));
+  EXPECT_OK(module);
+  return *std::move(module);
+}
+
+TEST(AdviceTest, AConstraintInTheWayIsFoundAndItsChangeRemovesWhatItSends) {
+  const auto module = Layers("{devices=[1,8]<=[8]}");
+  const Advised advised = AdviceOn(*module);
+  ASSERT_GT(advised.now.explanation.sent_bytes, 0);
+  ASSERT_THAT(advised.advice, SizeIs(1));
+  const Advice& advice = advised.advice[0];
+  EXPECT_EQ(advice.name, "s");
+  EXPECT_EQ(advice.from, "[{}, {a8}]");
+  EXPECT_EQ(advice.to, "[{a8}, {}]");
+  EXPECT_EQ(advice.effect.then.explanation.sent_bytes, 0);
+  EXPECT_THAT(AdviceText(advised.advice),
+              HasSubstr("advice: s [{a8}, {}] instead of [{}, {a8}] sends 0 B instead of "));
+  // Whoever follows the advice gets what it says.
+  const auto followed = FiguresWith(*module, advice.given);
+  ASSERT_OK(followed);
+  EXPECT_EQ(followed->explanation.sent_bytes, advice.effect.then.explanation.sent_bytes);
+  EXPECT_EQ(followed->peak_bytes, advice.effect.then.peak_bytes);
+}
+
+TEST(AdviceTest, AConstraintThatMakesAnArrayWholeIsFound) {
+  const Advised advised = AdviceOn(*Layers("{replicated}"));
+  ASSERT_GT(advised.now.explanation.sent_bytes, 0);
+  ASSERT_FALSE(advised.advice.empty());
+  EXPECT_EQ(advised.advice[0].name, "s");
+  EXPECT_EQ(advised.advice[0].to, "[{a8}, {}]");
+  EXPECT_EQ(advised.advice[0].effect.then.explanation.sent_bytes, 0);
+}
+
+// One of ten layers that is mended alone saves little.
+TEST(AdviceTest, LayersAreChangedTogether) {
+  std::string text =
+      "HloModule m\nENTRY main {\n  h.0 = f32[1024,64] parameter(0), sharding={devices=[8,1]<=[8]}\n";
+  for (int i = 0; i < 10; ++i) {
+    absl::StrAppend(&text, "  w.", i, " = f32[64,64] parameter(", i + 1, "), sharding={replicated}\n  d.", i,
+                    " = f32[1024,64] dot(h.", i, ", w.", i,
+                    "), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  s.", i,
+                    " = f32[1024,64] custom-call(d.", i,
+                    "), custom_call_target=\"Sharding\", sharding={devices=[1,8]<=[8]}\n  h.", i + 1,
+                    " = f32[1024,64] exponential(s.", i, ")\n");
+  }
+  absl::StrAppend(&text, "  ROOT z = f32[1024,64] custom-call(h.10), custom_call_target=\"Sharding\", ",
+                  "sharding={devices=[8,1]<=[8]}\n}");
+  const auto module = ParseModule(text);
+  ASSERT_OK(module);
+  const Advised advised = AdviceOn(**module);
+  ASSERT_GT(advised.now.explanation.sent_bytes, 0);
+  ASSERT_FALSE(advised.advice.empty());
+  EXPECT_THAT(advised.advice[0].given, SizeIs(10));
+  EXPECT_EQ(advised.advice[0].effect.then.explanation.sent_bytes, 0);
+  EXPECT_THAT(AdviceText(advised.advice),
+              HasSubstr(" and 9 others like it [{a8}, {}] instead of [{}, {a8}] sends 0 B"));
+}
+
+TEST(AdviceTest, AProgramThatSendsNothingNeedsNone) {
+  EXPECT_THAT(AdviceOn(*Layers("{devices=[8,1]<=[8]}")).advice, IsEmpty());
+  EXPECT_EQ(AdviceText({}), "advice: none of the changes that were tried saves a tenth of the bytes\n");
+}
+
+TEST(AdviceTest, ChangesThatRepeatWorkOrNeedMoreMemoryAreLeftOut) {
+  const auto module = ParseModule(R"(HloModule m
+ENTRY main {
+  x = f32[64,4096] parameter(0), sharding={replicated}
+  w = f32[4096,64] parameter(1), sharding={devices=[1,8]<=[8]}
+  ROOT y = f32[64,64] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={replicated}
+})");
+  ASSERT_OK(module);
+  const auto whole = FiguresWith(**module, {"w={replicated}"});
+  ASSERT_OK(whole);
+  ASSERT_EQ(whole->explanation.sent_bytes, 0);
+  const Advised advised = AdviceOn(**module);
+  EXPECT_GT(advised.now.explanation.sent_bytes, 0);
+  EXPECT_THAT(advised.advice, IsEmpty());
+}
+
+}  // namespace
+}  // namespace toroid

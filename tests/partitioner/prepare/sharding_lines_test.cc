@@ -1,0 +1,51 @@
+// Names of values in lines of shardings.
+#include "partitioner/prepare/sharding_lines.h"
+
+#include <memory>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hlo/io/hlo_text.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::unique_ptr<Module> Layers() {
+  auto module = ParseModule(R"(HloModule m
+ENTRY main {
+  x = f32[8,4] parameter(0)
+  dot.3 = f32[8,4] negate(x), metadata={op_name="jit(step)/jvp(layers_0)/mlp/dot_general"}
+  ROOT dot.31 = f32[8,4] negate(dot.3), metadata={op_name="jit(step)/jvp(layers_1)/mlp/dot_general"}
+})");
+  EXPECT_OK(module);
+  return *std::move(module);
+}
+
+bool IsGiven(const Module& module, int i) { return module.entry()->instruction(i)->sharding_is_given(); }
+
+// --explain prints layers_0/mlp/dot.3.
+TEST(ShardingLinesTest, ANameMayHaveTheAuthorsScopesInFront) {
+  const auto module = Layers();
+  ASSERT_OK(ApplyShardingLines({{"layers_0/mlp/dot.3={devices=[8,1]<=[8]}", ""}}, module.get()));
+  EXPECT_TRUE(IsGiven(*module, 1));
+  EXPECT_FALSE(IsGiven(*module, 2));
+  EXPECT_THAT(ApplyShardingLines({{"layers_1/mlp/dot.3={devices=[8,1]<=[8]}", ""}}, Layers().get()).message(),
+              HasSubstr("'layers_1/mlp/dot.3' names no instruction"));
+}
+
+TEST(ShardingLinesTest, GlobsMatchWholeTexts) {
+  EXPECT_TRUE(GlobMatches("*mlp/dot*", "a/mlp/dot_general"));
+  EXPECT_TRUE(GlobMatches("a?c", "abc"));
+  EXPECT_FALSE(GlobMatches("a?c", "abcd"));
+  EXPECT_TRUE(GlobMatches("", ""));
+  EXPECT_FALSE(GlobMatches("", "a"));
+  EXPECT_TRUE(GlobMatches("*a*b*", "xxaxxbxx"));
+  EXPECT_FALSE(GlobMatches("*a*b", "xxaxxbxx"));
+}
+
+}  // namespace
+}  // namespace toroid
