@@ -4,12 +4,18 @@
 #include "nlohmann/json.hpp"
 
 namespace toroid {
+namespace {
+
+constexpr int kSchemaVersion = 1;  // docs/schemas/partition_statistics.schema.json
+
+}  // namespace
 
 std::string StatisticsJson(const Module& module, int64_t num_partitions, int64_t instructions_before,
                            absl::Span<const FullReplication> replications, const PhaseSeconds& seconds,
                            const PredictedTimes* predicted) {
   const ProgramStatistics statistics = ComputeStatistics(module);
   nlohmann::ordered_json json;
+  json["schema_version"] = kSchemaVersion;
   json["num_partitions"] = num_partitions;
   json["seconds"] = {{"read", seconds.read},           {"propagate", seconds.propagate},
                      {"partition", seconds.partition}, {"optimize", seconds.optimize},

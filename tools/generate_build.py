@@ -9,7 +9,8 @@ a cc_binary NAME, NAME_benchmark.cc is a cc_binary on Google Benchmark. A commen
 `// BUILD: srcs += "a.cc"` in a header adds further sources to its target, `// BUILD: embed "a.textproto"` in a source
 makes STEM_embedded.inc, whose rows {"a.textproto", R"(...)"} hold those files, and `// BUILD: exports "a.css"` lets sources of other
 folders embed a file, as "//FOLDER:a.css". NAME.proto makes the libraries NAME_proto
-and NAME_cc_proto. The mains of commands/ are libraries, and their binaries are in the packages of the parts (COMMANDS).
+and NAME_cc_proto. The mains of commands/ are libraries, and their binaries are in the packages of the parts (COMMANDS); the
+archive that users take away holds them by dist/commands.bzl, which is written too.
 A target that uses a part that is not for it (USERS) is an error, and so is a library that uses a folder above its own
 (FLOORS). With --check nothing is written, and the exit status is 1 if a file is out of date.
 """
@@ -49,7 +50,20 @@ FLOORS = {
                 'engine', 'numerics', 'partitioned', 'arguments', 'check'],
     'simulator': ['machines', 'network', 'collectives', 'schedule', 'chip lowering memory', 'report', 'stages', 'cost'],
 }
-SKIPPED = {'hlo/proto'}
+SKIPPED = {'hlo/proto', 'examples/workspace'}
+# The libraries that other workspaces use, by folder (examples/workspace).
+PUBLIC = {
+    'explain': ['explain_table'],
+    'hlo/analysis': ['module_stats'],
+    'hlo/base': ['status'],
+    'hlo/builder': ['builder'],
+    'hlo/io': ['file', 'hlo_text'],
+    'partitioner/stages': ['spmd_partitioner'],
+    'runtime/arguments': ['random_arguments'],
+    'runtime/numerics': ['compare'],
+    'runtime/partitioned': ['run_partitioned'],
+    'simulator/stages': ['simulate'],
+}
 EXTERNAL = [
     ('absl/', '@com_google_absl//:absl'),
     ('google/protobuf/', '@com_google_protobuf//:protobuf'),
@@ -197,7 +211,9 @@ def target(package, stem, files):
     if kind == 'cc_library' and package.split('/')[0] in FLOORS:
         check_floors(package, name, deps)
     if stem in COMMANDS:
-        attributes.append(f'    visibility = ["{COMMANDS[stem].split(":")[0]}:__pkg__"],\n')
+        attributes.append(string_list('visibility', ['//dist:__pkg__', COMMANDS[stem].split(':')[0] + ':__pkg__']))
+    if stem in PUBLIC.get(package, []):
+        attributes.append('    visibility = ["//visibility:public"],\n')
     order = sorted(deps, key=lambda d: (d.startswith('@'), not d.startswith(':'), d))
     out = EMBED.format(stem=stem, srcs=string_list('srcs', embedded)) if embedded else ''
     out += 'exports_files([\n' + ''.join(f'    "{f}",\n' for f in exported) + '])\n\n' if exported else ''
@@ -244,24 +260,31 @@ def build_file(package):
     return out
 
 
+def command_table():
+    """dist/commands.bzl: what the archive holds, and the version in its name."""
+    version = re.search(r'kVersion\[\] = "([^"]+)"', read('hlo/base/version.h')).group(1)
+    rows = [(label.split(':')[1], stem) for stem, label in COMMANDS.items()]
+    return ('"""The commands and their mains, and the version. Written by tools/generate_build.py; do not edit."""\n\nCOMMANDS = {\n' +
+            ''.join(f'    "{name}": "//commands:{stem}",\n' for name, stem in sorted(rows)) + '}\n\n' +
+            f'VERSION = "{version}"\n')
+
+
 def main():
     stale = []
+    texts = [('dist/commands.bzl', command_table())]
     for top in FOLDERS:
         for folder, _, _ in os.walk(os.path.join(ROOT, top)):
             package = os.path.relpath(folder, ROOT)
-            if package in SKIPPED:
-                continue
-            text = build_file(package)
-            path = os.path.join(folder, 'BUILD.bazel')
-            if text is None:
-                continue
-            old = read(f'{package}/BUILD.bazel') if os.path.exists(path) else ''
-            if old == text:
-                continue
-            stale.append(package)
-            if '--check' not in sys.argv[1:]:
-                with open(path, 'w') as f:
-                    f.write(text)
+            if package not in SKIPPED:
+                texts.append((f'{package}/BUILD.bazel', build_file(package)))
+    for path, text in texts:
+        full = os.path.join(ROOT, path)
+        if text is None or (os.path.exists(full) and read(path) == text):
+            continue
+        stale.append(os.path.dirname(path))
+        if '--check' not in sys.argv[1:]:
+            with open(full, 'w') as f:
+                f.write(text)
     if '--check' in sys.argv[1:] and stale:
         print('out of date: ' + ' '.join(stale))
         sys.exit(1)

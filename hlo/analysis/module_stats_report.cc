@@ -16,6 +16,7 @@ namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr size_t kMostRows = 20;
+constexpr int kStatsSchemaVersion = 1;  // docs/schemas/module_statistics.schema.json
 
 // Headings with rows below them, in at most `width` columns.
 class Tables {
@@ -109,7 +110,8 @@ Rows CollectiveRows(const ModuleStats& stats) {
 
 std::string ModuleStatsJson(const ModuleStats& stats, const StatsOrigin& origin) {
   using Json = nlohmann::ordered_json;
-  Json json = {{"name", stats.name},
+  Json json = {{"schema_version", kStatsSchemaVersion},
+               {"name", stats.name},
                {"container", std::string(origin.container)},
                {"computations", stats.computations},
                {"instructions", stats.instructions},

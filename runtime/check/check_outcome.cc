@@ -12,6 +12,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr int kSchemaVersion = 1;  // docs/schemas/check.schema.json
+
 // JSON has no infinity and no NaN: 1e308 stands for them.
 double JsonNumber(double value) { return std::isfinite(value) ? value : 1e308; }
 
@@ -63,7 +65,8 @@ absl::string_view VerdictText(Verdict verdict) {
 
 ordered_json ToJson(const CheckOutcome& outcome, bool for_reading) {
   const CheckSeconds& seconds = outcome.seconds;
-  ordered_json json = {{"equal", outcome.equal()},
+  ordered_json json = {{"schema_version", kSchemaVersion},
+                       {"equal", outcome.equal()},
                        {"verdict", std::string(VerdictText(outcome.verdict))},
                        {"outputs", outcome.outputs},
                        {"max_abs_error", JsonNumber(outcome.max_abs_error)},
