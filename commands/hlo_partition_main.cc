@@ -40,11 +40,7 @@ int main(int argc, char** argv) {
   app.add_option("-o", command.output, "The file to write, - for standard output; its name says the format");
   app.add_option("--format", format, "Write this format instead of the one the output's name asks for")
       ->check(CLI::IsMember({"text", "pb", "pbtxt", "json"}));
-  app.add_option("--shard", command.shardings,
-                 "NAME=SHARDING; NAME: an instruction, parameter(K), output{K}, or a glob on op_name")
-      ->type_name("NAME=SHARDING")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  toroid::AddShardingFlags(app, &command.given);
   app.add_option("--annotations", command.annotations, "File of NAME=SHARDING lines, # begins a comment");
   app.add_option("--plan", command.plan,
                  "Partition by the plan in this file, as --explain=plan prints it, instead of choosing one");

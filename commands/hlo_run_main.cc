@@ -38,14 +38,11 @@ int main(int argc, char** argv) {
                           int64_t num_partitions) -> absl::StatusOr<std::shared_ptr<const toroid::Module>> {
     toroid::PartitionOptions chosen = options;
     chosen.num_partitions = num_partitions;
-    return toroid::PartitionOnDemand(module, {}, chosen);
+    return toroid::PartitionOnDemand(module, chosen);
   };
   app.add_option("IN", command.input, "The module to run, - for standard input")->required();
   toroid::AddPartitionFlags(app, &options);
-  app.add_option("--shard", command.shardings, "NAME=SHARDING, as for hlo-partition")
-      ->type_name("NAME=SHARDING")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  toroid::AddShardingFlags(app, &command.given);
   app.add_option("--replicas", command.num_replicas,
                  "Number of replicas; default: what the module says, else what its collectives name")
       ->check(CLI::PositiveNumber);

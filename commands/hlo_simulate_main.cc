@@ -41,10 +41,7 @@ int main(int argc, char** argv) {
           {"compiler", toroid::Rates::kCompiler}, {"measured", toroid::Rates::kMeasured}}))
       ->option_text("compiler|measured [compiler]");
   toroid::AddPartitionFlags(app, &command.options);
-  app.add_option("--shard", command.shardings, "NAME=SHARDING, as for hlo-partition")
-      ->type_name("NAME=SHARDING")
-      ->expected(1)
-      ->multi_option_policy(take_all);
+  toroid::AddShardingFlags(app, &command.given);
   app.add_option("--device_assignment", command.device_assignment,
                  "Which core runs which device: row-major, topology, best, or a file of core numbers")
       ->option_text("row-major|topology|best|FILE");
@@ -70,7 +67,7 @@ int main(int argc, char** argv) {
   CLI::Option* sweep =
       app.add_option(
              "--sweep", command.sweep,
-             "What-if: NAME=VALUE,VALUE of a machine's parameter, machine, num_partitions, or shard=A|B; repeated: "
+             "What-if: NAME=VALUE,VALUE of a machine's parameter, machine, num_partitions, mesh=A|B or shard=A|B; repeated: "
              "all combinations")
           ->type_name("NAME=VALUES")
           ->expected(1)

@@ -104,14 +104,14 @@ absl::StatusOr<Partitioned> Partition(const PartitionCommand& command, const Mod
 }
 
 absl::Status GiveShardings(const PartitionCommand& command, HloFile* file) {
-  std::vector<ShardingLine> shardings;
-  for (const std::string& line : command.shardings) shardings.push_back({line, ""});
+  GivenShardings given = command.given;
   if (!command.annotations.empty()) {
     ASSIGN_OR_RETURN(const std::string text, ReadInput(command.annotations));
-    for (ShardingLine& line : ReadShardingLines(text, command.annotations))
-      shardings.push_back(std::move(line));
+    for (ShardingLine& line : ReadShardingLines(text, command.annotations)) {
+      given.lines.push_back(std::move(line));
+    }
   }
-  return ApplyShardingLines(shardings, file->module.get(), &file->warnings);
+  return GiveShardings(given, file->module.get(), &file->warnings);
 }
 
 // Writes the page of the explanation.
@@ -210,7 +210,7 @@ bool AsksForPlan(const PartitionCommand& command) {
 // only in partitioning.
 bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
   return !AsksForPlan(command) && command.why.empty() && command.what_if.empty() && !command.advise &&
-         command.output.empty() && command.shardings.empty() && command.annotations.empty() &&
+         command.output.empty() && command.given.empty() && command.annotations.empty() &&
          command.dump_dir.empty() &&
          (command.explain != ExplainMode::kNothing || !command.stats.empty() || !command.html.empty()) &&
          (IsPartitioned(module) || LooksPartitioned(module));

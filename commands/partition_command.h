@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "commands/given_shardings.h"
 #include "hlo/io/file.h"
 #include "partitioner/stages/spmd_partitioner.h"
 
@@ -19,9 +20,9 @@ struct PartitionCommand {
   std::string input;
   std::string output;  // Empty: write no module.
   std::optional<Format> format;
-  std::vector<std::string> shardings;  // NAME=SHARDING
-  std::string plan;                    // A file with the plan to partition by; empty: none.
-  std::string annotations;             // A file of such lines; empty: none.
+  GivenShardings given;     // Beside what the module says.
+  std::string plan;         // A file with the plan to partition by; empty: none.
+  std::string annotations;  // A file of such lines; empty: none.
   std::vector<std::string>
       what_if;          // NAME=SHARDING; each is tried alone, in place of the module's sharding of NAME.
   bool advise = false;  // Try changes of annotations, and print those that pay (explain/advice.h).

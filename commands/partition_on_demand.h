@@ -2,21 +2,17 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "hlo/ir/module.h"
 #include "partitioner/prepare/partition_options.h"
 
 namespace toroid {
 
-// Returns the program of one partition of `module`, which is not changed. `shardings` are NAME=SHARDING lines
-// added to the module's own shardings. Returns null if the module runs on one device: `options` asks for one
+// Returns the program of one partition of `module`, which is not changed. Returns null if the module runs on one device: `options` asks for one
 // partition, or for any number while neither shardings nor manual regions name devices.
-// Errors: those of ApplyShardingLines and PartitionModule.
+// Errors: those of PartitionModule.
 absl::StatusOr<std::shared_ptr<const Module>> PartitionOnDemand(const Module& module,
-                                                                absl::Span<const std::string> shardings,
                                                                 const PartitionOptions& options);
 
 }  // namespace toroid

@@ -21,7 +21,6 @@
 #include "hlo/io/literal_text.h"
 #include "hlo/ops/verify_module.h"
 #include "hlo/passes/run_time_sizes_pass.h"
-#include "partitioner/prepare/sharding_lines.h"
 #include "runtime/arguments/numpy_arguments.h"
 #include "runtime/arguments/run_arguments.h"
 #include "runtime/check/check_outcome.h"
@@ -232,19 +231,10 @@ absl::Status CheckRunsFit(const HloRunCommand& command, const Module& module, co
   return CheckRunMemory(module, shapes, program.num_replicas, max_bytes);
 }
 
-absl::Status AddShardings(const std::vector<std::string>& shardings, HloFile* file) {
-  if (shardings.empty()) return absl::OkStatus();
-  if (IsPartitioned(*file->module))
-    return absl::InvalidArgumentError("is partitioned already; --shard needs the module before partitioning");
-  std::vector<ShardingLine> lines;
-  for (const std::string& line : shardings) lines.push_back({line, ""});
-  return ApplyShardingLines(lines, file->module.get(), &file->warnings);
-}
-
 absl::Status RunFile(const HloRunCommand& command, HloFile& file, const RanksHere& ranks) {
   Module& module = *file.module;
   RETURN_IF_ERROR(VerifyModule(module));
-  RETURN_IF_ERROR(AddShardings(command.shardings, &file));
+  RETURN_IF_ERROR(GiveShardings(command.given, &module, &file.warnings));
   KeepRunTimeSizes(&module);
   RETURN_IF_ERROR(CheckNumpyResult(module.entry()->root()->shape(), command.output));
   const int64_t max_bytes = MaxBytes(command, ranks.neighbors);

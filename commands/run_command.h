@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "commands/given_shardings.h"
 #include "hlo/io/file.h"
 #include "hlo/ir/module.h"
 
@@ -29,10 +30,10 @@ enum class TransportKind { kLocal, kMpi };
 
 struct HloRunCommand {
   std::string input;
-  int64_t num_partitions = 0;          // 0: what the module's shardings name.
-  int64_t num_replicas = 0;            // 0: what the module says, or its collectives name.
-  std::vector<std::string> shardings;  // NAME=SHARDING lines, added to the shardings of the module.
-  std::string args;  // HloSnapshot, .npz or .npy; empty: those in the input, else generated.
+  int64_t num_partitions = 0;  // 0: what the module's shardings name.
+  int64_t num_replicas = 0;    // 0: what the module says, or its collectives name.
+  GivenShardings given;        // Beside what the module says.
+  std::string args;            // HloSnapshot, .npz or .npy; empty: those in the input, else generated.
   uint64_t seed = 0;
   bool check = false;
   std::optional<double> tolerance;  // None: by element type.

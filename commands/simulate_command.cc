@@ -17,6 +17,7 @@
 #include "hlo/devices/spmd_record.h"
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
+#include "hlo/ir/edit.h"
 #include "hlo/ops/verify_module.h"
 #include "simulator/machines/machine.h"
 #include "simulator/report/page.h"
@@ -83,11 +84,7 @@ class Run {
  private:
   absl::StatusOr<const Module*> Program() {
     if (IsPartitioned(module_) || LooksPartitioned(module_) || IsProgramOfOneDevice(module_)) {
-      if (!command_.shardings.empty()) {
-        return absl::InvalidArgumentError(
-            "is partitioned already; --shard needs the module before partitioning, in a dump of XLA the file with "
-            "before_optimizations in its name");
-      }
+      if (!command_.given.empty()) return IsPartitionedAlready(command_.given);
       const int64_t asked = command_.options.num_partitions;
       if (asked > 0 && asked != DevicesOf(module_)) {
         return absl::InvalidArgumentError(
@@ -95,16 +92,23 @@ class Run {
       }
       return &module_;
     }
-    ASSIGN_OR_RETURN(partitioned_, PartitionOnDemand(module_, command_.shardings, command_.options));
-    if (partitioned_ == nullptr) return &module_;
+    const Module* module = &module_;
+    if (!command_.given.empty()) {
+      given_ = CloneModule(module_);
+      RETURN_IF_ERROR(GiveShardings(command_.given, given_.get()));
+      module = given_.get();
+    }
+    ASSIGN_OR_RETURN(partitioned_, PartitionOnDemand(*module, command_.options));
+    if (partitioned_ == nullptr) return module;
     if (IsNothingCut(*partitioned_)) {
-      std::fprintf(stderr, "%s\n", NothingShardedText(module_, command_.options.num_partitions).c_str());
+      std::fprintf(stderr, "%s\n", NothingShardedText(*module, command_.options.num_partitions).c_str());
     }
     return partitioned_.get();
   }
 
   const SimulateCommand& command_;
   const Module& module_;
+  std::unique_ptr<Module> given_;  // module_ with what the command line gives; null if it gives nothing.
   std::shared_ptr<const Module> partitioned_;
 };
 
@@ -129,7 +133,9 @@ absl::StatusOr<SimulateCommand> AtPoint(const SimulateCommand& command, const st
     if (axes[i].name == "machine") {
       point.machine = values[i];
     } else if (axes[i].name == "shard") {
-      point.shardings.push_back(values[i]);
+      point.given.lines.push_back({values[i], ""});
+    } else if (axes[i].name == "mesh") {
+      ASSIGN_OR_RETURN(point.given.mesh, ParseAxisSizes(values[i]));
     } else if (axes[i].name == "num_partitions") {
       if (!absl::SimpleAtoi(values[i], &point.options.num_partitions) || point.options.num_partitions < 1) {
         return absl::InvalidArgumentError(

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "commands/given_shardings.h"
 #include "partitioner/prepare/partition_options.h"
 #include "simulator/machines/machine.h"
 #include "simulator/schedule/schedule.h"
@@ -16,7 +17,7 @@ struct SimulateCommand {
   std::string machine;  // Empty: the smallest TPU v3 slice with a core for each device.
   Rates rates = Rates::kCompiler;
   PartitionOptions options;                     // For a module that is not partitioned yet.
-  std::vector<std::string> shardings;           // NAME=SHARDING, beside those in the module.
+  GivenShardings given;                         // Beside what the module says.
   std::string device_assignment = "row-major";  // "topology", "best", or a file of core numbers.
   ScheduleOptions schedule;
   std::vector<std::string> parameters;            // NAME=VALUE of the machine.

@@ -37,9 +37,9 @@ absl::StatusOr<int64_t> NumDevices(const Module& module, const StatedShardings& 
     }
   }
   if (stated.num_devices != 0 && stated.num_devices != n) {
-    return absl::InvalidArgumentError(absl::StrCat("the module's shardings name ", stated.num_devices,
-                                                   " devices, not ", n,
-                                                   "; set num_partitions=", stated.num_devices));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the module's shardings name ", stated.num_devices, " devices, not ", n, "; set num_partitions=",
+        stated.num_devices, stated.meshes.empty() ? "" : ", or give the axes of its mesh other sizes"));
   }
   if (n > kMaxDevices) {
     return absl::InvalidArgumentError(

@@ -74,7 +74,7 @@ absl::StatusOr<SweepAxis> ParseSweepAxis(absl::string_view text) {
   SweepAxis axis;
   axis.name = std::string(text.substr(0, equals));
   const absl::string_view values = text.substr(equals + 1);
-  const bool has_bars = absl::StrContains(values, '|') || axis.name == "shard";
+  const bool has_bars = absl::StrContains(values, '|') || axis.name == "shard" || axis.name == "mesh";
   for (const absl::string_view value : absl::StrSplit(values, has_bars ? '|' : ',')) {
     if (value.empty()) return absl::InvalidArgumentError(absl::StrCat(text, ": a value is empty"));
     axis.values.push_back(std::string(value));

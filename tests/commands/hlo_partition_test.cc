@@ -298,9 +298,9 @@ TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
   ASSERT_FALSE(json.is_discarded()) << outcome.out;
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
-  EXPECT_THAT(keys,
-              ::testing::UnorderedElementsAre("num_partitions", "seconds", "instructions", "flops_per_device",
-                                              "collectives", "memory", "full_replications"));
+  EXPECT_THAT(keys, ::testing::UnorderedElementsAre("schema_version", "num_partitions", "seconds",
+                                                    "instructions", "flops_per_device", "collectives",
+                                                    "memory", "full_replications"));
   EXPECT_EQ(json["num_partitions"], 8);
   for (const char* phase : {"read", "propagate", "partition", "optimize", "write", "total"}) {
     EXPECT_TRUE(json["seconds"][phase].is_number()) << phase;

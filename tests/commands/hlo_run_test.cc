@@ -3,6 +3,7 @@
 // BUILD: data = ["//hlo:hlo-convert", "//partitioner:hlo-partition", "//runtime:hlo-run", "//tests/corpus:jax", "//tests/corpus:mixed_precision", "//tests/corpus:numpy", "//tests/corpus:tpu_dumps"]
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/files.h"
@@ -79,6 +80,32 @@ ENTRY main {
                 .exit,
             0);
   ExpectFailure(partitioned + " --shard 'x={devices=[2,1]<=[2]}'", 1, "is partitioned already");
+}
+
+TEST(HloRunTest, AMeshOfOtherSizesIsPartitionedFor) {
+  const std::string file = TempFile("meshed.hlo", R"(HloModule meshed, num_partitions=2,
+  frontend_attributes={xla.sdy.meshes="{mesh = #sdy.mesh<[\"data\"=2, \"model\"=1]>}"}
+ENTRY main {
+  x = f32[6,5] parameter(0), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, [{\"data\"}, {}]>"}
+  w = f32[5,4] parameter(1), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, [{}, {\"model\"}]>"}
+  ROOT y = f32[6,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)");
+  for (const auto& [mesh, devices] : {std::pair("data=3,model=2", 6), {"model=4", 8}, {"data=2", 2}}) {
+    const Outcome outcome = RunShell(absl::StrCat(kRun, file, " --check --mesh=", mesh));
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const nlohmann::json json = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(json["num_partitions"], devices);
+    EXPECT_EQ(json["equal"], true);
+  }
+  ExpectFailure(file + " --mesh=modl=4", 1,
+                "--mesh: no mesh of the module has an axis \"modl\"; did you mean model?");
+  ExpectFailure(file + " --mesh=model", 2, "NAME=SIZE");
+  ExpectFailure(file + " --mesh=data=3 --num_partitions=2", 1, "name 3 devices, not 2");
+  const std::string partitioned = TempPath("meshed.spmd.hlo");
+  ASSERT_EQ(
+      RunShell(absl::StrCat("partitioner/hlo-partition ", file, " --mesh=data=3 -o ", partitioned)).exit, 0);
+  ExpectFailure(partitioned + " --mesh=data=2", 1, "is partitioned already; --mesh needs the module before");
 }
 
 TEST(HloRunTest, ATupleParameterNeedsNoFlagOnOneDevice) {

@@ -142,6 +142,24 @@ TEST(HloSimulateTest, ReportsAreWritten) {
   EXPECT_EQ(RunShell(absl::StrCat(kSimulate, prefix, ".hlo")).exit, 0);
 }
 
+TEST(HloSimulateTest, ASweepOverMeshesPartitionsForEach) {
+  const std::string file = TempFile("meshed.hlo", R"(HloModule meshed
+ENTRY main {
+  x = f32[64,512] parameter(0)
+  w = f32[512,256] parameter(1)
+  ROOT y = f32[64,256] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)");
+  const Outcome outcome = RunShell(absl::StrCat(kSimulate, file, " --shard 'x=[{\"data\"}, {\"model\"}]'",
+                                                " --sweep 'mesh=data=8,model=1|data=1,model=8'"));
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  const std::vector<std::string> rows = absl::StrSplit(outcome.out, '\n', absl::SkipEmpty());
+  ASSERT_EQ(rows.size(), 3);
+  EXPECT_THAT(rows[1], HasSubstr("data=8,model=1"));
+  EXPECT_THAT(rows[2], HasSubstr("data=1,model=8"));
+  ExpectFailure(file + " --sweep mesh=data", 1, "NAME=SIZE");
+}
+
 TEST(HloSimulateTest, ASweepHasARowForEveryCombination) {
   const std::string prefix = absl::StrCat(testing::TempDir(), "/sweep");
   const Outcome outcome = RunShell(absl::StrCat(
