@@ -162,8 +162,7 @@ ENTRY main {
       HasSubstr("several meshes, which would have 8 and 4 devices"));
   const std::string part =
       Layer(R"({mesh = #sdy.mesh<[\"data\"=4, \"model\"=2]>})", R"(<@mesh, [{\"data\":(1)2}, {}]>)");
-  EXPECT_THAT(ErrorOf("data=8", part),
-              HasSubstr("main/x: a sharding is over a part of the axis \"data\""));
+  EXPECT_THAT(ErrorOf("data=8", part), HasSubstr("main/x: a sharding is over a part of the axis \"data\""));
   EXPECT_EQ(ErrorOf("model=2", part), "");
   for (const char* sizes : {"", "data", "data=0", "data=-1", "data=x", "=2", "data=2,", "data=2,data=4"}) {
     EXPECT_THAT(ErrorOf(sizes, Layer()), Not(testing::StrEq(""))) << sizes;
