@@ -1,6 +1,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
+#include "hlo/builder/instruction_builder.h"
 #include "hlo/stablehlo/body_converter.h"
 #include "hlo/stablehlo/op_rows.h"
 
@@ -56,12 +57,46 @@ absl::Status AddAliases(OpConversion& op, xla::HloInstructionProto* attrs) {
   return absl::OkStatus();
 }
 
+// ApproxTopK(values, indices, their initial values) where the target has no faster way: sorts, and keeps the first top_k. Null
+// if the target has one.
+absl::StatusOr<Computation*> OrderOfExactTopK(OpConversion& op, const MlirAttribute& config) {
+  ASSIGN_OR_RETURN(const int64_t is_fallback, op.IntegerOfField(config, "is_fallback", 0));
+  if (is_fallback == 0) return nullptr;
+  const MlirAttribute* names = op.Find("called_computations");
+  if (names == nullptr || names->elements.size() != 1)
+    return op.Error("it calls one function, which compares");
+  return Callee(op, names->elements[0].string);
+}
+
+absl::Status ConvertExactTopK(OpConversion& op, const MlirAttribute& config, Computation* order) {
+  RETURN_IF_ERROR(op.CheckArrays());
+  ASSIGN_OR_RETURN(const int64_t dimension, op.IntegerOfField(config, "reduction_dim", -1));
+  ASSIGN_OR_RETURN(const int64_t k, op.IntegerOfField(config, "top_k", -1));
+  const int arrays = op.num_operands() / 2;
+  if (arrays == 0 || op.num_operands() % 2 != 0) return op.Error("each array has an initial value");
+  InstructionBuilder b(op.body().computation());
+  b.set_metadata(op.body().state().metadata.Of(op.op().location));
+  const std::vector<Value> values(op.operands().begin(), op.operands().begin() + arrays);
+  const Value sorted = b.Sort(values, dimension, order, /*is_stable=*/false);
+  std::vector<Instruction*> first;
+  for (int i = 0; i < arrays && b.status().ok(); ++i) {
+    first.push_back(b.SliceAlong(arrays == 1 ? sorted : b.GetTupleElement(sorted, i), dimension, 0, k));
+  }
+  if (!b.status().ok()) return op.Error(b.status().message());
+  return op.FinishEach(first);
+}
+
 absl::Status ConvertCustomCall(OpConversion& op) {
   xla::HloInstructionProto* attrs = op.NewAttrs();
   ASSIGN_OR_RETURN(const std::string target, op.String("call_target_name"));
   attrs->set_custom_call_target(target);
   // Writers of older StableHLO spell some operations of HLO so.
   if (target == "mhlo.erf") return op.Finish(Opcode::kErf);
+  if (target == "ApproxTopK" && op.Has("mhlo.backend_config")) {
+    ASSIGN_OR_RETURN(const MlirAttribute fields, op.Struct("mhlo.backend_config"));
+    ASSIGN_OR_RETURN(Computation * order, OrderOfExactTopK(op, fields));
+    if (order != nullptr) return ConvertExactTopK(op, fields, order);
+  }
   const MlirAttribute* config = op.Find("backend_config");
   if (config == nullptr || (config->kind == MlirAttribute::Kind::kString && config->string.empty())) {
     if (op.Has("mhlo.backend_config")) config = op.Find("mhlo.backend_config");

@@ -14,7 +14,7 @@ absl::Status ConvertTopK(OpConversion& op) {
   xla::HloInstructionProto* attrs = op.NewAttrs();
   ASSIGN_OR_RETURN(const int64_t k, op.Integer("k"));
   attrs->set_k(k);
-  attrs->set_largest(true);
+  attrs->set_largest(!op.Has("largest") || op.Flag("largest"));
   return op.Finish(Opcode::kTopK, attrs);
 }
 
@@ -78,6 +78,7 @@ constexpr OpRow kRows[] = {
     {"chlo.digamma", Opcode::kUnknown, ConvertSpecial<Digamma, true>},
     {"chlo.lgamma", Opcode::kUnknown, ConvertSpecial<LogGamma, true>},
     {"mhlo.erf", Opcode::kErf},
+    {"mhlo.topk", Opcode::kTopK, ConvertTopK},
 };
 
 }  // namespace

@@ -235,7 +235,14 @@ absl::Status OpConversion::FinishEach(absl::Span<Instruction* const> values) {
   if (values.size() != op_.results.size()) {
     return Error(absl::StrCat("it has ", op_.results.size(), " results, not ", values.size()));
   }
-  for (size_t i = 0; i < values.size(); ++i) body_.Bind(&op_.results[i], values[i]);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Shape &made = values[i]->shape(), &stated = op_.results[i].type.shape;
+    if (made.IsArray() && stated.IsArray() &&
+        !(made.element_type() == stated.element_type() && made.SameDims(stated))) {
+      return Error(absl::StrCat("result ", i, " is ", made.ToString(), ", not ", stated.ToString()));
+    }
+    body_.Bind(&op_.results[i], values[i]);
+  }
   return absl::OkStatus();
 }
 

@@ -96,6 +96,7 @@ MlirParser::PrettyForms() {
         {"func.func", &MlirParser::ParseFunc},
         {"func.call", &MlirParser::ParseCall},
         {"chlo.top_k", &MlirParser::ParseTopK},
+        {"mhlo.topk", &MlirParser::ParseTopK},
         {"sdy.mesh", &MlirParser::ParseMesh},
         {"sdy.sharding_constraint", &MlirParser::ParseShardingConstraint},
         {"sdy.reshard", &MlirParser::ParseShardingConstraint},
@@ -337,7 +338,9 @@ absl::Status MlirParser::ParseConstant(MlirOperation* operation) {
 absl::Status MlirParser::ParseTopK(MlirOperation* operation) {
   RETURN_IF_ERROR(scanner_.Expect("("));
   RETURN_IF_ERROR(ParseOperands(operation));
-  RETURN_IF_ERROR(ParsePattern(", k = k=bare ) dict :", operation));
+  RETURN_IF_ERROR(ParsePattern(", k = k=bare", operation));
+  if (scanner_.Consume(",")) RETURN_IF_ERROR(ParsePattern("largest = largest=bare", operation));
+  RETURN_IF_ERROR(ParsePattern(") dict :", operation));
   ASSIGN_OR_RETURN(const MlirType type, ParseFunctionType());
   return SetFunctionType(operation, type);
 }

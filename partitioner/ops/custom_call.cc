@@ -98,8 +98,8 @@ ShardingRule CustomCallShardingRule(const Instruction& op) {
   if (one_array && op.shape().SameDims(op.operand(0)->shape()) && IsIdentityTarget(op)) {
     return MovedRule(op.shape().dims());
   }
-  if (std::optional<ShardingRule> stated = StatedShardingRule(op)) return *std::move(stated);
   const std::optional<int> batch = BatchDims(op);
+  // Before the stated rule: that of JAX keeps the right-hand sides whole.
   if (IsTriangularSolve(op)) {
     ShardingRule rule = BatchedCallRule(op, batch.value_or(0));
     const int free = FreeDimension(op);
@@ -111,6 +111,7 @@ ShardingRule CustomCallShardingRule(const Instruction& op) {
     }
     return rule;
   }
+  if (std::optional<ShardingRule> stated = StatedShardingRule(op)) return *std::move(stated);
   if (batch.has_value()) return BatchedCallRule(op, *batch);
   if (IsTopK(op)) return families::kTopK.rule(op);
   return OpaqueRule(op);

@@ -66,9 +66,23 @@ absl::StatusOr<SdyShardingRule> ReadRule(const Instruction& op, const std::strin
   return rule;
 }
 
-FactorKind KindOf(const SdyShardingRule::Factor& factor) {
+// The factors of the dimensions of some tensors, one bit each.
+uint64_t FactorsOf(const std::vector<SdyShardingRule::Tensor>& tensors) {
+  uint64_t factors = 0;
+  for (const SdyShardingRule::Tensor& tensor : tensors) {
+    for (const std::vector<int>& dim : tensor) {
+      for (const int factor : dim) factors |= uint64_t{1} << factor;
+    }
+  }
+  return factors;
+}
+
+// `passes`: an operand and a result have the factor. A factor of only one side, such as the rows of a matrix to be factorized,
+// says nothing of how a part of it would be computed.
+FactorKind KindOf(const SdyShardingRule::Factor& factor, bool passes) {
   if (factor.needs_replication || factor.is_permutation) return FactorKind::kNeedsReplication;
-  return factor.is_reduction ? FactorKind::kReduction : FactorKind::kPassThrough;
+  if (factor.is_reduction) return FactorKind::kReduction;
+  return passes ? FactorKind::kPassThrough : FactorKind::kNeedsReplication;
 }
 
 }  // namespace
@@ -82,8 +96,10 @@ std::optional<ShardingRule> StatedShardingRule(const Instruction& op) {
   const absl::StatusOr<SdyShardingRule> stated = ReadRule(op, *text);
   if (!stated.ok()) return std::nullopt;
   ShardingRule rule;
+  const uint64_t passing = FactorsOf(stated->operands) & FactorsOf(stated->results);
   for (const SdyShardingRule::Factor& factor : stated->factors) {
-    const int number = rule.AddFactor(factor.size, KindOf(factor));
+    const size_t at = static_cast<size_t>(&factor - stated->factors.data());
+    const int number = rule.AddFactor(factor.size, KindOf(factor, passing >> at & 1));
     // Cuts the factor only evenly, as it is unknown what the target does with padding.
     rule.factors[number].composite = true;
     rule.factors[number].holds_back = factor.is_blocked;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "hlo/analysis/source_frames.h"
 #include "hlo/io/file.h"
@@ -74,6 +75,10 @@ TEST(StableHloReaderTest, OneOperationOfEachFamily) {
        "(tensor<4x6xf32>) -> tensor<4x6xf32>",
        "tensor<4x6xf32>", "custom_call_has_side_effect=true"},
       {"%r = chlo.erf %x : tensor<4x6xf32> -> tensor<4x6xf32>", "tensor<4x6xf32>", " erf(Arg_0.1)"},
+      {"%r, %j = chlo.top_k(%x, k = 2) : tensor<4x6xf32> -> (tensor<4x2xf32>, tensor<4x2xi32>)",
+       "tensor<4x2xf32>", "topk(Arg_0.1), k=2, largest=true"},
+      {"%r, %j = mhlo.topk(%x, k = 2, largest = false) : tensor<4x6xf32> -> (tensor<4x2xf32>, tensor<4x2xi32>)",
+       "tensor<4x2xf32>", "topk(Arg_0.1), k=2, largest=false"},
       {"%r = stablehlo.reduce_precision %x, format = e5m10 : tensor<4x6xf32>", "tensor<4x6xf32>",
        "exponent_bits=5, mantissa_bits=10"},
       {"%r = stablehlo.fft %x, type = RFFT, length = [6] : (tensor<4x6xf32>) -> tensor<4x4xcomplex<f32>>",
@@ -82,6 +87,27 @@ TEST(StableHloReaderTest, OneOperationOfEachFamily) {
        "u8[2,3]{1,0} iota(), iota_dimension=1"},
   };
   for (const auto& c : kCases) EXPECT_THAT(Hlo(Function(c.body, c.type)), HasSubstr(c.hlo)) << c.body;
+}
+
+TEST(StableHloReaderTest, AnApproximateTopKWithoutAFasterWaySorts) {
+  const std::string call = R"(module @m {
+  func.func @less(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<i1> {
+    %p = stablehlo.compare  GT, %a, %b,  FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    return %p : tensor<i1>
+  }
+  func.func @main(%x: tensor<4x6xf32>, %i: tensor<4x6xi32>, %a: tensor<f32>, %b: tensor<i32>) -> (tensor<4x3xf32>, tensor<4x3xi32>) {
+    %r:2 = stablehlo.custom_call @ApproxTopK(%x, %i, %a, %b) {backend_config = "", called_computations = [@less], mhlo.backend_config = {aggregate_to_topk = true, is_fallback = $fallback, recall_target = 0.949999988 : f32, reduction_dim = 1 : i64, top_k = $k : i64}} : (tensor<4x6xf32>, tensor<4x6xi32>, tensor<f32>, tensor<i32>) -> (tensor<4x3xf32>, tensor<4x3xi32>)
+    return %r#0, %r#1 : tensor<4x3xf32>, tensor<4x3xi32>
+  }
+})";
+  const auto hlo = [&](const std::string& fallback, const std::string& k) {
+    return Hlo(absl::StrReplaceAll(call, {{"$fallback", fallback}, {"$k", k}}));
+  };
+  EXPECT_THAT(hlo("true", "3"), HasSubstr("sort(Arg_0.2, Arg_1.2), dimensions={1}, to_apply=less"));
+  EXPECT_THAT(hlo("true", "3"), HasSubstr("slice={[0:4], [0:3]}"));
+  EXPECT_THAT(hlo("false", "3"), HasSubstr("custom_call_target=\"ApproxTopK\""));
+  EXPECT_THAT(hlo("true", "7"), HasSubstr("stablehlo.custom_call: slice"));
+  EXPECT_THAT(hlo("true", "2"), HasSubstr("stablehlo.custom_call: result 0 is f32[4,2], not f32[4,3]"));
 }
 
 TEST(StableHloReaderTest, TransfersKeepDataAndTokenApart) {

@@ -108,6 +108,30 @@ TEST(StatedRuleTest, ShardsOfACallGiveShardsOfItsResult) {
   }
 }
 
+// JAX states that the dimensions of a matrix to be factorized and those of its factors have nothing to do with each other.
+TEST(StatedRuleTest, FactorsOfOneSideAreWhole) {
+  const std::string apart = "([i, j])->([k, l]) {i=32, j=8, k=32, l=8}";
+  EXPECT_THAT(Collectives(Call(apart), 4), ElementsAre(HasSubstr("all-gather")));
+  EXPECT_THAT(Collectives(Call(apart, "{devices=[1,$n]<=[$n]}"), 4), ElementsAre(HasSubstr("all-gather")));
+  ExpectEquivalent(R"(ENTRY main {
+  x = f32[12,8] parameter(0), sharding={devices=[$n,1]<=[$n]}
+  t = (f32[12,3], s32[12,3]) custom-call(x), custom_call_target="TopK", frontend_attributes={xla.sdy.sharding_rule="#sdy.op_sharding_rule<([i, j])->([k, l], [m, n]) {i=12, j=8, k=12, l=3, m=12, n=3}, custom>"}
+  v = f32[12,3] get-tuple-element(t), index=0
+  ROOT z = f32[12,3] negate(v), sharding={devices=[1,$n]<=[$n]}
+})");
+}
+
+TEST(StatedRuleTest, ASolveIsCutAlongItsRightHandSidesWhateverItsRuleSays) {
+  const std::string solve = R"(ENTRY main {
+  a = f32[5,5] parameter(0)
+  b = f32[5,12] parameter(1), sharding={devices=[1,$n]<=[$n]}
+  c = f32[5,12]{0,1} custom-call(a, b), custom_call_target="lapack_strsm_ffi", operand_layout_constraints={f32[5,5]{0,1}, f32[5,12]{0,1}}, api_version=API_VERSION_TYPED_FFI, frontend_attributes={num_batch_dims="0",xla.sdy.sharding_rule="#sdy.op_sharding_rule<([i, j], [k, l])->([m, n]) {i=5, j=5, k=5, l=12, m=5, n=12}, custom>"}, backend_config={diag = 85 : ui8, side = 76 : ui8, trans_x = 78 : ui8, uplo = 76 : ui8}
+  ROOT z = f32[5,12] negate(c)
+})";
+  EXPECT_THAT(Collectives(solve, 4), IsEmpty());
+  ExpectEquivalent(solve);
+}
+
 TEST(StatedRuleTest, RulesThatDoNotFitTheirCallAreErrors) {
   const auto error = [](const std::string& rule) {
     return std::string(PartitionModule(*ProgramFor(Call(rule), 4), PartitionOptions()).status().message());
