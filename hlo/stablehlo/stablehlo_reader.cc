@@ -262,7 +262,9 @@ bool LooksLikeStableHlo(absl::string_view text) {
   if (!absl::StartsWith(first, "@") && !absl::StartsWith(first, "{") &&
       !absl::StartsWith(first, "attributes"))
     return false;
-  return HasFunction(head) && !absl::StrContains(head, "= mhlo.") && !absl::StrContains(head, "vhlo.");
+  // jaxlib spells what StableHLO lacks in the older dialect, beside StableHLO.
+  const bool is_mhlo = absl::StrContains(head, "= mhlo.") && !absl::StrContains(head, "stablehlo.");
+  return HasFunction(head) && !is_mhlo && !absl::StrContains(head, "vhlo.");
 }
 
 absl::StatusOr<std::unique_ptr<Module>> ReadStableHlo(absl::string_view text) {

@@ -271,6 +271,9 @@ TEST(StableHloReaderTest, FilesAreRecognizedByTheirContent) {
       LooksLikeStableHlo("// comment\n#loc = loc(unknown)\nmodule @m {\n func.func @main() { return }\n}"));
   EXPECT_FALSE(LooksLikeStableHlo("HloModule m\nENTRY e { ROOT c = f32[] constant(1) }"));
   EXPECT_FALSE(LooksLikeStableHlo("module {\n  ROOT c = f32[] constant(1)\n}"));
+  const std::string topk = "module {\n func.func @main() {\n %v, %i = mhlo.topk(%0, k = 2)\n ";
+  EXPECT_FALSE(LooksLikeStableHlo(topk + "%0 = mhlo.add %v, %v"));
+  EXPECT_TRUE(LooksLikeStableHlo(topk + "%0 = stablehlo.add %v, %v"));
 }
 
 }  // namespace
