@@ -11,7 +11,6 @@
 #include "hlo/base/status.h"
 #include "hlo/base/terminal.h"
 #include "hlo/io/file.h"
-#include "hlo/passes/split_for_stablehlo_pass.h"
 
 namespace {
 
@@ -46,15 +45,19 @@ int main(int argc, char** argv) {
   CLI::App app(kHelp, "hlo-convert");
   std::string input, output, stats;
   std::string format = "text";
-  const std::map<std::string, Format> formats = {
-      {"text", Format::kHloText},      {"pb", Format::kContainer},
-      {"snapshot", Format::kSnapshot}, {"unoptimized_snapshot", Format::kUnoptimizedSnapshot},
-      {"pbtxt", Format::kProtoText},   {"json", Format::kJson}};
+  const std::map<std::string, Format> formats = {{"text", Format::kHloText},
+                                                 {"stablehlo", Format::kStableHlo},
+                                                 {"pb", Format::kContainer},
+                                                 {"snapshot", Format::kSnapshot},
+                                                 {"unoptimized_snapshot", Format::kUnoptimizedSnapshot},
+                                                 {"pbtxt", Format::kProtoText},
+                                                 {"json", Format::kJson}};
   app.add_option("IN", input, "The file to read, - for standard input")->required();
   CLI::Option* out_option = app.add_option("-o", output, "The file to write, - for standard output");
   CLI::Option* format_option =
       app.add_option("--format", format, "Write this format instead of the one OUT's name asks for")
-          ->check(CLI::IsMember({"text", "pb", "snapshot", "unoptimized_snapshot", "pbtxt", "json"}))
+          ->check(
+              CLI::IsMember({"text", "stablehlo", "pb", "snapshot", "unoptimized_snapshot", "pbtxt", "json"}))
           ->type_name("FORMAT")
           ->needs(out_option);
   CLI::Option* stats_option = app.add_flag("--stats{table}", stats,
@@ -63,17 +66,12 @@ int main(int argc, char** argv) {
                                            "shardings; as tables, or as one line of JSON with --stats=json")
                                   ->check(CLI::IsMember({"table", "json"}))
                                   ->type_name("[=table|json]");
-  bool split = false;
-  app.add_flag(
-      "--split_for_stablehlo", split,
-      "Write reduce-scatters and collective-permutes of several arrays as one for each array: StableHLO has no other");
   app.callback([&] {
     if (!*out_option && !*stats_option) throw CLI::RequiredError("-o or --stats");
     if (*out_option && !*format_option) toroid::CheckOutputName(output, "; or give --format");
   });
   return toroid::RunCommand(app, argc, argv, [&]() -> absl::Status {
     ASSIGN_OR_RETURN(HloFile file, toroid::ReadHloFile(input));
-    if (split) RETURN_IF_ERROR(toroid::SplitForStableHloPass().Run(&file.module).status());
     if (*out_option) {
       const bool by_name = !*format_option && output != "-";
       RETURN_IF_ERROR(by_name ? toroid::WriteHloFile(file, output)

@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   toroid::PartitionCommand command;
   std::string format, explain;
   const std::map<std::string, toroid::Format> formats = {{"text", toroid::Format::kHloText},
+                                                         {"stablehlo", toroid::Format::kStableHlo},
                                                          {"pb", toroid::Format::kContainer},
                                                          {"pbtxt", toroid::Format::kProtoText},
                                                          {"json", toroid::Format::kJson}};
@@ -39,7 +40,7 @@ int main(int argc, char** argv) {
   toroid::AddPartitionFlags(app, &command.options);
   app.add_option("-o", command.output, "The file to write, - for standard output; its name says the format");
   app.add_option("--format", format, "Write this format instead of the one the output's name asks for")
-      ->check(CLI::IsMember({"text", "pb", "pbtxt", "json"}));
+      ->check(CLI::IsMember({"text", "stablehlo", "pb", "pbtxt", "json"}));
   toroid::AddShardingFlags(app, &command.given);
   app.add_option("--annotations", command.annotations, "File of NAME=SHARDING lines, # begins a comment");
   app.add_option("--plan", command.plan,

@@ -42,7 +42,7 @@ COMMANDS = {
 # The folders inside each part, from the ground up: a library uses its own folder and those below it. '' is the part's own
 # folder. Folders that stand on one line use each other.
 FLOORS = {
-    'hlo': ['base', 'page', 'proto', '', 'ir', 'devices', 'ops', 'builder', 'io stablehlo', 'analysis', 'cost', 'passes',
+    'hlo': ['base', 'page', 'proto', '', 'ir', 'devices', 'ops', 'builder', 'io stablehlo stablehlo/write', 'analysis', 'cost', 'passes',
             'gradient/sweep', 'gradient/rules', 'gradient/remat', 'gradient'],
     'partitioner': ['spmd', 'reshard', 'ops', 'assign', 'propagation', 'prepare', 'provenance', 'plan', 'rewrite',
                     'search', 'stages'],

@@ -8,6 +8,7 @@
 #include "google/protobuf/unknown_field_set.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
+#include "hlo/devices/device_limit.h"
 #include "hlo/devices/permute_pattern.h"
 
 namespace toroid {
@@ -278,6 +279,10 @@ absl::StatusOr<GroupMode> GroupModeOf(const Instruction& instruction) {
   if (global && !channel) return absl::InvalidArgumentError("use_global_device_ids needs a channel_id");
   if (global) return GroupMode::kFlattened;
   return channel ? GroupMode::kCrossReplicaAndPartition : GroupMode::kCrossReplica;
+}
+
+absl::StatusOr<DeviceGroups> ListedDeviceGroups(const Instruction& instruction) {
+  return ListedGroups(instruction.attrs(), kMaxDevices);
 }
 
 absl::StatusOr<DeviceGroups> ExpandDeviceGroups(const Instruction& instruction, int64_t num_replicas,

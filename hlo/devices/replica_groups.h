@@ -46,6 +46,10 @@ class DeviceGroups {
 // Errors: kInvalidArgument for global device ids without a channel.
 absl::StatusOr<GroupMode> GroupModeOf(const Instruction& instruction);
 
+// The groups as the instruction lists them, whatever its mode; empty if it lists none.
+// Errors: kInvalidArgument for an iota or mesh that does not fit its numbers, or of more than kMaxDevices.
+absl::StatusOr<DeviceGroups> ListedDeviceGroups(const Instruction& instruction);
+
 // The groups as devices (program instances), for a run of `num_replicas` by `num_partitions`.
 // Errors: kInvalidArgument for ids out of range, a device in two groups, an iota or mesh that does not fit
 // its numbers, flattened mode without groups.

@@ -21,6 +21,7 @@
 #include "hlo/io/serialized_literal.h"
 #include "hlo/io/wire_fields.h"
 #include "hlo/stablehlo/stablehlo_reader.h"
+#include "hlo/stablehlo/write/stablehlo_writer.h"
 
 namespace toroid {
 namespace {
@@ -455,18 +456,20 @@ absl::StatusOr<Format> FormatOfName(const std::string& path) {
   if (absl::EndsWith(name, "unoptimized_snapshot.pb")) return Format::kUnoptimizedSnapshot;
   if (absl::EndsWith(name, "snapshot.pb")) return Format::kSnapshot;
   if (absl::EndsWith(name, ".hlo") || absl::EndsWith(name, ".txt")) return Format::kHloText;
+  if (absl::EndsWith(name, ".mlir")) return Format::kStableHlo;
   if (absl::EndsWith(name, ".pbtxt")) return Format::kProtoText;
   if (absl::EndsWith(name, ".json")) return Format::kJson;
   if (absl::EndsWith(name, ".pb") || IsStream(path)) return Format::kContainer;
   return absl::InvalidArgumentError(absl::StrCat(
       path,
-      ": the name says no format that can be written; known are .hlo and .txt (HLO text), .pb (binary), "
+      ": the name says no format that can be written; known are .hlo and .txt (HLO text), .mlir (StableHLO text), .pb (binary), "
       "snapshot.pb (HloSnapshot), .pbtxt and .json, each also with .gz behind it"));
 }
 
 absl::StatusOr<std::string> SerializeHlo(const HloFile& file, Format format) {
   const google::protobuf::LogSilencer silencer;
   if (format == Format::kHloText) return PrintModule(*file.module);
+  if (format == Format::kStableHlo) return PrintStableHlo(*file.module);
   const Container container = ContainerFor(file, format);
   ASSIGN_OR_RETURN(std::string bytes, SerializeContainer(file, container));
   const bool binary =

@@ -64,17 +64,18 @@ enum class Format {
   kSnapshot,             // HloSnapshot, binary
   kUnoptimizedSnapshot,  // binary; the input's form if it is one, else with streamed arguments
   kHloText,
+  kStableHlo,  // StableHLO text
   kProtoText,
   kJson,
 };
-// The format of an output name: *unoptimized_snapshot.pb, *snapshot.pb, .hlo, .txt, .pbtxt, .json; kContainer
+// The format of an output name: *unoptimized_snapshot.pb, *snapshot.pb, .hlo, .txt, .mlir, .pbtxt, .json; kContainer
 // for any other .pb, for "-", and for a path that exists and is no regular file (/dev/null, a pipe). A .gz at
 // the end is ignored.
 // Errors: kInvalidArgument for all other names; the message lists the known ones.
 absl::StatusOr<Format> FormatOfName(const std::string& path);
 
 // The file's bytes in `format`. A snapshot of one kind, written as the other, keeps its arguments.
-// Errors: kInvalidArgument if the format cannot hold the module: strings that are not UTF-8 need HLO text,
+// Errors: those of PrintStableHlo; kInvalidArgument if the format cannot hold the module: strings that are not UTF-8 need HLO text,
 // arguments of several partitions an unoptimized snapshot.
 absl::StatusOr<std::string> SerializeHlo(const HloFile& file, Format format);
 

@@ -42,6 +42,15 @@ using uint1 = SmallInt<1, false>;
 using uint2 = SmallInt<2, false>;
 using uint4 = SmallInt<4, false>;
 
+template <typename T>
+constexpr bool kIsComplex = std::is_same_v<T, complex64> || std::is_same_v<T, complex128>;
+template <typename T>
+constexpr bool kIsSmallInt = false;
+template <int kBits, bool kSigned>
+constexpr bool kIsSmallInt<SmallInt<kBits, kSigned>> = true;
+template <typename T>
+constexpr bool kIsInteger = std::is_integral_v<T> || kIsSmallInt<T>;
+
 // Calls visitor(TypeTag<T>{}) with the storage type T of an array element type. Returns visitor's result;
 // `otherwise` for tuples, tokens and types without elements.
 template <typename T>

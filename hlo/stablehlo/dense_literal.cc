@@ -17,15 +17,6 @@
 namespace toroid {
 namespace {
 
-template <typename T>
-constexpr bool kIsComplex = std::is_same_v<T, complex64> || std::is_same_v<T, complex128>;
-template <typename T>
-constexpr bool kIsSmallInt = false;
-template <int kBits, bool kSigned>
-constexpr bool kIsSmallInt<SmallInt<kBits, kSigned>> = true;
-template <typename T>
-constexpr bool kIsInteger = std::is_integral_v<T> || kIsSmallInt<T>;
-
 bool InNumber(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '+' || c == '-';
 }

@@ -245,8 +245,6 @@ bool HasFunction(absl::string_view text) {
 }  // namespace
 
 bool LooksLikeStableHlo(absl::string_view text) {
-  constexpr size_t kHead = 1 << 16;
-  const absl::string_view head = text.substr(0, kHead);
   absl::string_view first = text;
   // Comments and aliases may stand in front.
   while (true) {
@@ -262,9 +260,13 @@ bool LooksLikeStableHlo(absl::string_view text) {
   if (!absl::StartsWith(first, "@") && !absl::StartsWith(first, "{") &&
       !absl::StartsWith(first, "attributes"))
     return false;
+  // The attributes of a module can be long.
+  const size_t function = first.find("func.func");
+  constexpr size_t kHead = 1 << 16;
+  const absl::string_view head = first.substr(std::min(function, first.size()), kHead);
   // jaxlib spells what StableHLO lacks in the older dialect, beside StableHLO.
   const bool is_mhlo = absl::StrContains(head, "= mhlo.") && !absl::StrContains(head, "stablehlo.");
-  return HasFunction(head) && !is_mhlo && !absl::StrContains(head, "vhlo.");
+  return HasFunction(first) && !is_mhlo && !absl::StrContains(head, "vhlo.");
 }
 
 absl::StatusOr<std::unique_ptr<Module>> ReadStableHlo(absl::string_view text) {

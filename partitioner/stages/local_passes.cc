@@ -10,7 +10,6 @@
 #include "hlo/passes/merge_movement_pass.h"
 #include "hlo/passes/product_order_pass.h"
 #include "hlo/passes/reduce_scatter_pass.h"
-#include "hlo/passes/split_for_stablehlo_pass.h"
 #include "hlo/passes/unit_dimensions_pass.h"
 #include "hlo/passes/windowed_einsum_pass.h"
 #include "partitioner/provenance/causes_pass.h"
@@ -55,7 +54,6 @@ absl::Span<const NamedPass> LocalPasses() {
       // Merges collectives of one kind. bytes: the most bytes of a merged collective.
       {"merge_collectives", MakeMergeCollectives, kMergeOptions},
       // Splits reduce-scatters and collective-permutes of several arrays, which StableHLO does not have.
-      {"split_for_stablehlo", MakePass<SplitForStableHloPass>},
       // Swaps the operands of dots whose results are transposed.
       {"product_order", MakePass<ProductOrderPass>},
       // Writes the causes of collectives as attributes. Collectives cannot be merged after it.

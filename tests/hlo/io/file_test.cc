@@ -302,6 +302,7 @@ TEST(FileTest, FormatsFollowTheOutputName) {
   EXPECT_THAT(FormatOfName("x.pb"), IsOkAndHolds(Format::kContainer));
   EXPECT_THAT(FormatOfName("x.hlo"), IsOkAndHolds(Format::kHloText));
   EXPECT_THAT(FormatOfName("x.txt"), IsOkAndHolds(Format::kHloText));
+  EXPECT_THAT(FormatOfName("x.mlir"), IsOkAndHolds(Format::kStableHlo));
   EXPECT_THAT(FormatOfName("x.pbtxt"), IsOkAndHolds(Format::kProtoText));
   EXPECT_THAT(FormatOfName("x.json"), IsOkAndHolds(Format::kJson));
   // The name inside .gz decides.
@@ -311,7 +312,7 @@ TEST(FileTest, FormatsFollowTheOutputName) {
 }
 
 TEST(FileTest, NamesThatSayNoFormatAreRefused) {
-  for (const char* name : {"x", "x.gz", "x.hlo.p", "x.mlir", "dir.hlo/x", "x.hlo.pb.bz2", "x.HLO"}) {
+  for (const char* name : {"x", "x.gz", "x.hlo.p", "x.mlirbc", "dir.hlo/x", "x.hlo.pb.bz2", "x.HLO"}) {
     EXPECT_THAT(FormatOfName(name), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(".pbtxt")))
         << name;
   }
