@@ -35,6 +35,7 @@ USERS = {
 # The mains of commands/, and the binaries that link them.
 COMMANDS = {
     'hlo_convert_main': '//hlo:hlo-convert',
+    'hlo_diff_main': '//explain:hlo-diff',
     'hlo_partition_main': '//partitioner:hlo-partition',
     'hlo_run_main': '//runtime:hlo-run',
     'hlo_simulate_main': '//simulator:hlo-simulate',
@@ -43,7 +44,7 @@ COMMANDS = {
 # folder. Folders that stand on one line use each other.
 FLOORS = {
     'hlo': ['base', 'page', 'proto', '', 'ir', 'devices', 'ops', 'builder', 'io stablehlo', 'analysis', 'cost', 'passes',
-            'gradient/sweep', 'gradient/rules', 'gradient/remat', 'gradient'],
+            'diff', 'gradient/sweep', 'gradient/rules', 'gradient/remat', 'gradient'],
     'partitioner': ['spmd', 'reshard', 'ops', 'assign', 'propagation', 'prepare', 'provenance', 'plan', 'rewrite',
                     'search', 'stages'],
     'runtime': ['loops', 'transport', 'mesh', 'plan', 'dynamic', 'kernels', 'kernels/linear_algebra', 'collectives',
