@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "explain/explanation.h"
@@ -90,10 +91,7 @@ class Differ {
   Differ(const std::vector<CostItem>& a, const std::vector<CostItem>& b, const ModuleMatch& match,
          const LineMap& lines)
       : a_(a), b_(b), match_(match) {
-    for (const CostItem& item : a) {
-      const auto line = lines.find(item.place);
-      a_.places.push_back(line == lines.end() ? item.place : line->second);
-    }
+    for (const CostItem& item : a) a_.places.push_back(lines.LineInB(item.place));
     for (const CostItem& item : b) b_.places.push_back(item.place);
   }
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "explain/diff/cost_items.h"
+#include "explain/diff/line_map.h"
 #include "hlo/diff/match.h"
 
 namespace toroid {
@@ -46,9 +46,6 @@ struct CostDiff {
   int64_t same_times = 0;     // Items of A that have one in B at the same line or of the same name.
   std::vector<CostRow> rows;  // Largest difference first; those of kElsewhere last.
 };
-
-// A line of A to the line of B with the same code, for lines that moved.
-using LineMap = absl::flat_hash_map<std::string, std::string>;
 
 CostDiff DiffCosts(const std::vector<CostItem>& a, const std::vector<CostItem>& b, const ModuleMatch& match,
                    const LineMap& lines);

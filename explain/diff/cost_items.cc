@@ -9,7 +9,9 @@
 #include "explain/diff/shape_leaves.h"
 #include "explain/explanation.h"
 #include "hlo/analysis/author_names.h"
+#include "hlo/analysis/collective.h"
 #include "hlo/analysis/collective_records.h"
+#include "hlo/analysis/device_groups.h"
 #include "hlo/analysis/peak_memory.h"
 #include "hlo/analysis/source_frames.h"
 #include "hlo/analysis/trip_count.h"
@@ -74,11 +76,41 @@ std::string NameOf(const Instruction& op) {
   return name.empty() ? op.name() : name;
 }
 
+// True for a collective of several arrays of which only the whole has a record: a compiler that combines collectives keeps no causes
+// of their arrays. The operands of an all-to-all are parts of one array.
+bool IsCombined(const CollectiveRecord& record) {
+  return record.op->num_operands() > 1 && record.array == 0 && record.share == 1 && record.sent_bytes > 0 &&
+         record.op->opcode() != Opcode::kAllToAll;
+}
+
+// The items of the arrays of a combined collective, named after what computes them.
+void AppendArrays(const CostItem& whole, Collective collective, SourceFrames* frames,
+                  std::vector<CostItem>* items) {
+  const int64_t all_bytes = std::exchange(collective.operand_bytes, 0);
+  int64_t sent_before = 0;
+  for (int k = 0; k < whole.op->num_operands(); ++k) {
+    const int64_t bytes = ArrayBytes(whole.op->operand(k)->shape());
+    const Instruction& producer = ProducerOf(*whole.op, k);
+    CostItem item = whole;
+    item.array = k;
+    item.name = NameOf(producer);
+    item.place = frames->LineOf(producer.metadata());
+    if (item.place.empty()) item.place = item.source;
+    // Differences of running sums, so that the arrays' bytes add up to those of the collective.
+    collective.operand_bytes = SaturatingAdd(collective.operand_bytes, bytes);
+    item.cost = collective.sent_bytes() - sent_before;
+    sent_before += item.cost;
+    item.seconds = whole.seconds * static_cast<double>(bytes) / static_cast<double>(all_bytes);
+    items->push_back(std::move(item));
+  }
+}
+
 }  // namespace
 
 std::vector<CostItem> CollectiveItems(const Module& module, const PredictedTimes* times) {
   std::vector<CostItem> items;
   SourceFrames frames(module);
+  const DeviceCounts counts = DeviceCountsOf(module);
   for (const CollectiveRecord& record : ListCollectives(module)) {
     CostItem item;
     item.kind = item.what =
@@ -89,13 +121,17 @@ std::vector<CostItem> CollectiveItems(const Module& module, const PredictedTimes
     item.array = record.array;
     item.cost = record.sent_bytes;
     item.times = record.executions.times;
-    if (SumsUp(record.op->opcode())) {
-      const std::string line = frames.LineOf(ProducerOf(*record.op, record.array).metadata());
-      if (!line.empty()) item.place = line;
-    }
     if (times != nullptr) {
       const auto predicted = times->of_collective.find(record.op);
       if (predicted != times->of_collective.end()) item.seconds = predicted->second * record.share;
+    }
+    if (IsCombined(record)) {
+      AppendArrays(item, *CollectiveOf(*record.op, counts), &frames, &items);
+      continue;
+    }
+    if (SumsUp(record.op->opcode()) || item.place.empty()) {
+      const std::string line = frames.LineOf(ProducerOf(*record.op, record.array).metadata());
+      if (!line.empty()) item.place = line;
     }
     items.push_back(std::move(item));
   }

@@ -16,8 +16,8 @@ struct CostItem {
   std::string name;    // In the author's names.
   std::string step;    // The resharding behind a collective; may be empty.
   std::string source;  // The author's line; may be empty.
-  // The line that the item is counted at. Where a collective sums what devices computed, this is the line that computed it: partial
-  // sums may be summed up at once or at their users.
+  // The line that the item is counted at: the source, or where a collective sums what devices computed, or has no source, the line
+  // that computed it. (Partial sums may be summed up at once or at their users.)
   std::string place;
   const Instruction* op = nullptr;
   int array = 0;       // Of a merged collective.

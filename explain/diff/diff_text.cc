@@ -20,8 +20,9 @@ namespace {
 // Rows of a section, parts of one side of a row, and other entries that are printed; those after them are one line.
 struct Limits {
   size_t rows = 12, parts = 4, entries = 8;
+  double least_share = 1e-4;  // Of a row in the larger total.
 };
-constexpr Limits kAll = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+constexpr Limits kAll = {SIZE_MAX, SIZE_MAX, SIZE_MAX, 0};
 
 // A name may be shortened to this many columns.
 constexpr int kEnoughOfAName = 24;
@@ -113,22 +114,32 @@ std::string SameLine(const CostDiff& costs, const Section& section) {
   return line + "\n";
 }
 
+// Whether a row is printed by itself.
+bool IsShown(const CostRow& row, const CostDiff& costs, const Section& section) {
+  if (row.kind == CostRowKind::kElsewhere) return false;
+  if (row.difference() == 0) return section.shows_even_rows;
+  const double total = static_cast<double>(std::max(costs.total_a, costs.total_b));
+  return static_cast<double>(std::abs(row.difference())) >= section.limits.least_share * total;
+}
+
 std::string CostLines(const CostDiff& costs, const Section& section) {
-  std::vector<const CostRow*> rows;
+  std::string out;
+  size_t shown = 0, others = 0;
+  int64_t rest = 0;
   for (const CostRow& row : costs.rows) {
-    const bool shows = row.difference() != 0 || section.shows_even_rows;
-    if (row.kind != CostRowKind::kElsewhere && shows) rows.push_back(&row);
+    if (shown < section.limits.rows && IsShown(row, costs, section)) {
+      ++shown;
+      out += RowLines(row, section);
+    } else if (row.kind != CostRowKind::kElsewhere && (row.difference() != 0 || section.shows_even_rows)) {
+      ++others;
+      rest += row.difference();
+    }
   }
-  if (rows.empty()) return "";
-  std::string out = absl::StrCat(section.heading, ":\n");
-  for (size_t i = 0; i < std::min(rows.size(), section.limits.rows); ++i) out += RowLines(*rows[i], section);
-  if (rows.size() > section.limits.rows) {
-    int64_t rest = 0;
-    for (size_t i = section.limits.rows; i < rows.size(); ++i) rest += rows[i]->difference();
+  if (others > 0) {
     absl::StrAppend(&out, "  ", Signed(rest, section.amount), "  at ",
-                    CountText(static_cast<int64_t>(rows.size() - section.limits.rows)), " more places\n");
+                    Plural(static_cast<int64_t>(others), "other place", "other places"), "\n");
   }
-  return out + SameLine(costs, section);
+  return out.empty() ? "" : absl::StrCat(section.heading, ":\n", out, SameLine(costs, section));
 }
 
 std::string ShardingLines(const std::vector<ShardingChange>& changes, const Limits& limits, int width) {

@@ -1,14 +1,31 @@
 // Which line of one program is which line of another, where the author's files changed in between.
 #pragma once
 
-#include "explain/diff/cost_diff.h"
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
 #include "hlo/diff/match.h"
 #include "hlo/ir/module.h"
 
 namespace toroid {
 
-// A line of A is the line of B that most partners of its instructions are from. Partners of one op_name count, which are the same
-// by themselves at least. Has only lines that moved: a line that may have stayed is taken to have stayed.
-LineMap MovedLines(const Module& a, const Module& b, const ModuleMatch& match);
+// A line of A with instructions that are computed alike in B (Likeness::kSame) is the line of B that most of their partners are from.
+// Any other line moved as far as the nearest such line before it in its file, or after it if there is none before.
+// Example: three lines were inserted at the top of m.py: m.py:7 is m.py:10.
+class LineMap {
+ public:
+  LineMap() = default;  // No line moved.
+  LineMap(const Module& a, const Module& b, const ModuleMatch& match);
+
+  // "FILE:LINE" of B for one of A; unchanged if it is no such text, or nothing is known of its file.
+  std::string LineInB(const std::string& line_in_a) const;
+
+ private:
+  // By file, by line of A: how far lines moved from there on; sorted.
+  absl::flat_hash_map<std::string, std::vector<std::pair<int64_t, int64_t>>> moves_;
+};
 
 }  // namespace toroid

@@ -149,7 +149,7 @@ absl::StatusOr<ProgramDiff> DiffPrograms(const DiffInput& a, const DiffInput& b,
   }
   const Module &module_a = *read_a->module, &module_b = *read_b->module;
   const ModuleMatch match(module_a, module_b);
-  const LineMap lines = MovedLines(module_a, module_b, match);
+  const LineMap lines(module_a, module_b, match);
   ProgramDiff diff;
   diff.sent = DiffCosts(read_a->sent, read_b->sent, match, lines);
   diff.flops = DiffCosts(read_a->flops, read_b->flops, match, lines);

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
+#include "hlo/analysis/source_frames.h"
 
 namespace toroid {
 namespace {
@@ -26,8 +27,16 @@ std::vector<size_t> Begins(const Module& module) {
   return begins;
 }
 
-absl::string_view OpName(const Instruction& op) {
-  return op.metadata() == nullptr ? absl::string_view() : absl::string_view(op.metadata()->op_name());
+// Hashes of the op_name of each instruction, and of op_name and source line; 0 for instructions without an op_name.
+void FindOrigins(const Module& module, std::vector<size_t>* names, std::vector<size_t>* lines) {
+  SourceFrames frames(module);
+  for (const auto& computation : module.computations()) {
+    for (const auto& op : computation->instructions()) {
+      const bool is_known = op->metadata() != nullptr && !op->metadata()->op_name().empty();
+      names->push_back(is_known ? absl::HashOf(op->metadata()->op_name()) : 0);
+      lines->push_back(is_known ? absl::HashOf(names->back(), frames.LineOf(op->metadata())) : 0);
+    }
+  }
 }
 
 // The first users that `is_free` holds for.
@@ -71,6 +80,8 @@ std::vector<const Instruction*> InstructionsThatRun(const Module& module) {
 // Matches the instructions of two computations.
 class ComputationMatcher {
  public:
+  // What instructions that are matched have in common besides: op_name and source line, the op_name, or nothing.
+  enum class Origin { kLine, kName, kAny };
   using Callees = std::deque<std::pair<const Computation*, const Computation*>>;
 
   ComputationMatcher(const Computation& a, const Computation& b, ModuleMatch* match, Callees* callees)
@@ -82,16 +93,18 @@ class ComputationMatcher {
       MatchIfFree(*a_.parameter(i), *b_.parameter(i));
     }
     if (a_.root()->opcode() == b_.root()->opcode()) MatchIfFree(*a_.root(), *b_.root());
-    MatchNamed([](const Fingerprints& prints, const Instruction& op) { return prints.Own(op); });
-    Spread();
-    MatchNamed([](const Fingerprints&, const Instruction& op) {
-      return absl::HashOf(op.opcode_name(), op.shape().ToString());
-    });
-    Spread();
-    MatchNamed([](const Fingerprints&, const Instruction& op) { return absl::HashOf(op.opcode_name()); });
-    Spread();
+    for (const Origin origin : {Origin::kLine, Origin::kName}) {
+      MatchOrigins(origin, [](const Fingerprints& prints, const Instruction& op) { return prints.Own(op); });
+      MatchOrigins(origin, [](const Fingerprints&, const Instruction& op) {
+        return absl::HashOf(op.opcode_name(), op.shape().ToString());
+      });
+      MatchOrigins(origin,
+                   [](const Fingerprints&, const Instruction& op) { return absl::HashOf(op.opcode_name()); });
+    }
+    fresh_ = all_;
+    Spread(Origin::kAny);
     MatchByKey([](const Fingerprints& prints, const Instruction& op) { return prints.Own(op); });
-    Spread();
+    Spread(Origin::kAny);
   }
 
  private:
@@ -119,11 +132,13 @@ class ComputationMatcher {
     }
   }
 
-  // The same for instructions of one op_name.
-  void MatchNamed(const Key& key) {
+  // The same for instructions of one origin, and then what is around them.
+  void MatchOrigins(Origin origin, const Key& key) {
     MatchByKey([&](const Fingerprints& prints, const Instruction& op) -> size_t {
-      return OpName(op).empty() ? 0 : absl::HashOf(OpName(op), key(prints, op));
+      const size_t from = &prints == &match_.prints_a_ ? OriginOfA(op, origin) : OriginOfB(op, origin);
+      return from == 0 ? 0 : absl::HashOf(from, key(prints, op));
     });
+    Spread(origin);
   }
 
   void MatchIfFree(const Instruction& a, const Instruction& b) {
@@ -134,25 +149,37 @@ class ComputationMatcher {
     match_.partner_of_a_[match_.Place(a)] = &b;
     match_.partner_of_b_[match_.PlaceB(b)] = &a;
     fresh_.push_back({&a, &b});
+    all_.push_back({&a, &b});
     if (!CallsParts(a.opcode()) || a.called().size() != b.called().size()) return;
     for (size_t i = 0; i < a.called().size(); ++i) callees_.push_back({a.called(i), b.called(i)});
   }
 
-  // Matches operands and users of what was matched, as long as there are any.
-  void Spread() {
+  size_t OriginOfA(const Instruction& op, Origin origin) const {
+    return (origin == Origin::kLine ? match_.lines_a_ : match_.names_a_)[match_.Place(op)];
+  }
+  size_t OriginOfB(const Instruction& op, Origin origin) const {
+    return (origin == Origin::kLine ? match_.lines_b_ : match_.names_b_)[match_.PlaceB(op)];
+  }
+  bool HaveOneOrigin(const Instruction& a, const Instruction& b, Origin origin) const {
+    return origin == Origin::kAny || OriginOfA(a, origin) == OriginOfB(b, origin);
+  }
+
+  // Matches operands and users of what was matched, as long as there are any of one origin.
+  void Spread(Origin origin) {
     while (!fresh_.empty()) {
       const auto [a, b] = fresh_.front();
       fresh_.pop_front();
       if (a->opcode() == b->opcode() && a->num_operands() == b->num_operands()) {
         for (int i = 0; i < a->num_operands(); ++i) {
-          if (a->operand(i)->opcode() == b->operand(i)->opcode()) MatchIfFree(*a->operand(i), *b->operand(i));
+          const Instruction &of_a = *a->operand(i), &of_b = *b->operand(i);
+          if (of_a.opcode() == of_b.opcode() && HaveOneOrigin(of_a, of_b, origin)) MatchIfFree(of_a, of_b);
         }
       }
-      MatchUsers(*a, *b);
+      MatchUsers(*a, *b, origin);
     }
   }
 
-  void MatchUsers(const Instruction& a, const Instruction& b) {
+  void MatchUsers(const Instruction& a, const Instruction& b, Origin origin) {
     const auto of_a = FewUsers(users_a_, a, [&](const Instruction& op) { return IsFreeA(op); });
     if (of_a.empty()) return;
     const auto of_b = FewUsers(users_b_, b, [&](const Instruction& op) { return IsFreeB(op); });
@@ -161,7 +188,8 @@ class ComputationMatcher {
         if (!IsFreeA(*user)) continue;
         const auto partner = std::find_if(of_b.begin(), of_b.end(), [&](const Instruction* other) {
           const bool fits = user->opcode() == other->opcode() && user->shape().Compatible(other->shape()) &&
-                            PositionOf(a, *user) == PositionOf(b, *other);
+                            PositionOf(a, *user) == PositionOf(b, *other) &&
+                            HaveOneOrigin(*user, *other, origin);
           return fits && IsFreeB(*other) &&
                  (!need_alike || match_.prints_a_.Own(*user) == match_.prints_b_.Own(*other));
         });
@@ -174,7 +202,8 @@ class ComputationMatcher {
   ModuleMatch& match_;
   Callees& callees_;
   const UserMap users_a_, users_b_;
-  std::deque<std::pair<const Instruction*, const Instruction*>> fresh_;  // Matched, not spread from yet.
+  std::deque<std::pair<const Instruction*, const Instruction*>> all_,
+      fresh_;  // Matched; not spread from yet.
 };
 
 ModuleMatch::ModuleMatch(const Module& a, const Module& b)
@@ -187,6 +216,8 @@ ModuleMatch::ModuleMatch(const Module& a, const Module& b)
       partner_of_a_(begin_a_.back(), nullptr),
       partner_of_b_(begin_b_.back(), nullptr),
       is_same_program_(prints_a_.Of(*a.entry()) == prints_b_.Of(*b.entry())) {
+  FindOrigins(a, &names_a_, &lines_a_);
+  FindOrigins(b, &names_b_, &lines_b_);
   std::vector<bool> done_a(a.num_computations(), false), done_b(b.num_computations(), false);
   ComputationMatcher::Callees pairs = {{a.entry(), b.entry()}};
   while (!pairs.empty()) {

@@ -2,10 +2,12 @@
 //
 //   1. instructions that are computed alike from the parameters on (Fingerprints::Whole)
 //   2. parameters of one number, roots
-//   3. instructions alike by themselves at one place of the author's program (op_name); then of one shape there; then any there
+//   3. instructions of one op_name and source line: those alike by themselves, those of one opcode and shape, those of one opcode;
+//      then the same of one op_name
 //   4. instructions alike by themselves, wherever they are
-// Between these steps, what is matched spreads: operands of matched instructions by position, users by what they are. Bodies of
-// loops, branches and fusions are matched if the ops that run them are. Ties go by the order in the module.
+// After each part of step 3 and after step 4, what is matched spreads: operands of matched instructions by position, users by what
+// they are; in step 3 only to instructions of one op_name. Bodies of loops, branches and fusions are matched if the ops that run them
+// are. Ties go by the order in the module.
 // Example: of x -> tanh -> dot -> out and y -> tanh -> negate -> dot -> out, the parameters, tanh, dot and out are matched, and
 // negate has no partner.
 //
@@ -62,6 +64,8 @@ class ModuleMatch {
   std::vector<size_t> begin_a_, begin_b_;  // By computation: the place of its first instruction.
   std::vector<const Instruction*> partner_of_a_, partner_of_b_;  // By place.
   bool is_same_program_;
+  std::vector<size_t> names_a_, names_b_, lines_a_,
+      lines_b_;  // By place: hashes of the op_name; of it and the line; 0: none.
 };
 
 }  // namespace toroid
