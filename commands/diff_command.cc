@@ -26,7 +26,9 @@ absl::Status CheckIsForOneDevice(const Module& module) {
   if (IsPartitioned(module) || LooksPartitioned(module) || IsProgramOfOneDevice(module)) {
     return IsPartitioned(module) ? PartitionsOf(module).status() : absl::OkStatus();
   }
-  if (ComputeShardingStats(module).devices <= 1 && !HasManualRegions(module)) return absl::OkStatus();
+  const ShardingStats stats = ComputeShardingStats(module);
+  const bool is_sharded = stats.annotated > 0 && stats.devices > 1;
+  if (!is_sharded && !HasManualRegions(module)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "is not partitioned yet; hlo-partition FILE -o OUT writes the program of one device, in a dump of XLA it is the file "
       "with after_spmd-partitioning or after_optimizations in its name");

@@ -95,7 +95,7 @@ class Differ {
     for (const CostItem& item : b) b_.places.push_back(item.place);
   }
 
-  CostDiff Run() {
+  CostDiff Run(Elsewhere elsewhere) {
     diff_.total_a = a_.total;
     diff_.total_b = b_.total;
     PairMatched();
@@ -104,13 +104,7 @@ class Differ {
          same);
     Pair([](const Side& side, int i) { return side.places[i]; }, same);
     Pair([](const Side& side, int i) { return absl::StrCat("\n", side.plain_names[i]); }, same);
-    Pair([](const Side&, int) { return std::string("\n"); },
-         [this](int i, int j, int64_t times) {
-           SideParts& row = elsewhere_[{a_.places[i], b_.places[j]}];
-           row.a.Add(a_.items[i], a_.plain_names[i], times);
-           row.b.Add(b_.items[j], b_.plain_names[j], times);
-           row.place_in_a = a_.items[i].place;
-         });
+    if (elsewhere == Elsewhere::kYes) PairElsewhere();
     AddRowsOfLines();
     AddRowsElsewhere();
     return std::move(diff_);
@@ -168,6 +162,16 @@ class Differ {
         if (b_.left[j] == 0) found->second.pop_back();
       }
     }
+  }
+
+  void PairElsewhere() {
+    Pair([](const Side&, int) { return std::string("\n"); },
+         [this](int i, int j, int64_t times) {
+           SideParts& row = elsewhere_[{a_.places[i], b_.places[j]}];
+           row.a.Add(a_.items[i], a_.plain_names[i], times);
+           row.b.Add(b_.items[j], b_.plain_names[j], times);
+           row.place_in_a = a_.items[i].place;
+         });
   }
 
   // The line, or the name of what has none.
@@ -230,8 +234,8 @@ class Differ {
 }  // namespace
 
 CostDiff DiffCosts(const std::vector<CostItem>& a, const std::vector<CostItem>& b, const ModuleMatch& match,
-                   const LineMap& lines) {
-  return Differ(a, b, match, lines).Run();
+                   const LineMap& lines, Elsewhere elsewhere) {
+  return Differ(a, b, match, lines).Run(elsewhere);
 }
 
 }  // namespace toroid

@@ -1,8 +1,8 @@
 // How the costs of two programs differ, row by row: every byte, or flop, of each program is either in a row or the same in both.
 //
 // Items of the two programs stand for each other if they are of one kind and cost, and, in this order: belong to instructions that
-// are matched; have one line and name (numbers aside); one line; one name. What is left of one kind and cost is the same elsewhere:
-// such rows differ by nothing. All else is a row for each line of the author's program, whose sides list what each program has
+// are matched; have one line and name (numbers aside); one line; one name. Of collectives, what is left of one kind and cost is the same
+// elsewhere: such rows differ by nothing. All else is a row for each line of the author's program, whose sides list what each program has
 // there. An item that runs n times counts as n items, so that a loop and its unrolled form are alike.
 // Example: A gathers 4 kB twice at m.py:7, B once, and sums 2 kB there: one row, -4 kB + 2 kB = -2 kB.
 #pragma once
@@ -47,7 +47,10 @@ struct CostDiff {
   std::vector<CostRow> rows;  // Largest difference first; those of kElsewhere last.
 };
 
+// Whether items at different lines, with different names, may stand for each other.
+enum class Elsewhere : bool { kNo, kYes };
+
 CostDiff DiffCosts(const std::vector<CostItem>& a, const std::vector<CostItem>& b, const ModuleMatch& match,
-                   const LineMap& lines);
+                   const LineMap& lines, Elsewhere elsewhere);
 
 }  // namespace toroid

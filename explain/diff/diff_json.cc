@@ -11,14 +11,9 @@ using Json = nlohmann::ordered_json;
 // The version of the keys' meaning.
 constexpr int kSchemaVersion = 1;
 
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 Json FiguresJson(const DiffFigures& figures) {
   Json json = {{"label", figures.label},
-               {"num_partitions", OrNull(figures.num_partitions)},
+               {"devices", figures.devices},
                {"sent_bytes", figures.sent_bytes},
                {"all_trips_known", figures.all_trips_known},
                {"all_groups_known", figures.all_groups_known},
@@ -28,7 +23,7 @@ Json FiguresJson(const DiffFigures& figures) {
                {"instructions", figures.instructions}};
   if (figures.step_seconds) {
     json["step_seconds"] = *figures.step_seconds;
-    json["collective_seconds"] = OrNull(figures.collective_seconds);
+    json["collective_seconds"] = figures.collective_seconds.value_or(0);
   }
   return json;
 }

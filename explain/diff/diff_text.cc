@@ -96,7 +96,7 @@ std::string RowLines(const CostRow& row, const Section& section) {
       SideLines("B", row.b, row.place, section));
 }
 
-// "the same: 12 arrays, 3.4 kB, 2 of them at other lines"
+// "the same: 12 arrays, 3.4 kB, of which 2 elsewhere"
 std::string SameLine(const CostDiff& costs, const Section& section) {
   int64_t elsewhere = 0, elsewhere_times = 0;
   for (const CostRow& row : costs.rows) {
@@ -109,8 +109,7 @@ std::string SameLine(const CostDiff& costs, const Section& section) {
   std::string line =
       absl::StrCat("  the same in both: ", Plural(times, section.items, absl::StrCat(section.items, "s")),
                    ", ", section.amount(costs.same + elsewhere));
-  if (elsewhere_times > 0)
-    absl::StrAppend(&line, ", of which ", CountText(elsewhere_times), " at other lines");
+  if (elsewhere_times > 0) absl::StrAppend(&line, ", of which ", CountText(elsewhere_times), " elsewhere");
   return line + "\n";
 }
 

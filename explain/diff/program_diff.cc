@@ -11,6 +11,7 @@
 #include "hlo/analysis/buffers.h"
 #include "hlo/analysis/collective_records.h"
 #include "hlo/analysis/device_groups.h"
+#include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/devices/hlo_sharding.h"
 #include "hlo/devices/spmd_record.h"
@@ -123,7 +124,8 @@ absl::StatusOr<Side> SideOf(const DiffInput& input, const PredictedTimesOf& time
   side.flops = ProductItems(*side.module);
   side.memory = PeakItems(*side.module);
   side.figures.label = input.label;
-  side.figures.num_partitions = DeviceCountsOf(input.module).partitions;
+  const DeviceCounts counts = DeviceCountsOf(input.module);
+  side.figures.devices = SaturatingMultiply(counts.replicas.value_or(1), counts.partitions.value_or(1));
   side.figures.instructions = side.module->NumInstructions();
   for (const CollectiveRecord& record : ListCollectives(*side.module)) {
     side.figures.collectives += record.array == 0;
@@ -140,20 +142,19 @@ absl::StatusOr<ProgramDiff> DiffPrograms(const DiffInput& a, const DiffInput& b,
   absl::StatusOr<Side> read_a = SideOf(a, times_of), read_b = SideOf(b, times_of);
   if (!read_a.ok()) return Annotate(read_a.status(), a.label);
   if (!read_b.ok()) return Annotate(read_b.status(), b.label);
-  const std::optional<int64_t> devices_a = read_a->figures.num_partitions,
-                               devices_b = read_b->figures.num_partitions;
-  if (devices_a && devices_b && *devices_a != *devices_b) {
-    return absl::InvalidArgumentError(absl::StrCat(a.label, " is for ", *devices_a, " devices, ", b.label,
-                                                   " for ", *devices_b,
-                                                   "; compare programs for one number of devices"));
+  const int64_t devices_a = read_a->figures.devices, devices_b = read_b->figures.devices;
+  if (devices_a != devices_b) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(a.label, " is for ", devices_a, devices_a == 1 ? " device, " : " devices, ", b.label,
+                     " for ", devices_b, "; compare programs for one number of devices"));
   }
   const Module &module_a = *read_a->module, &module_b = *read_b->module;
   const ModuleMatch match(module_a, module_b);
   const LineMap lines(module_a, module_b, match);
   ProgramDiff diff;
-  diff.sent = DiffCosts(read_a->sent, read_b->sent, match, lines);
-  diff.flops = DiffCosts(read_a->flops, read_b->flops, match, lines);
-  diff.memory = DiffCosts(read_a->memory, read_b->memory, match, lines);
+  diff.sent = DiffCosts(read_a->sent, read_b->sent, match, lines, Elsewhere::kYes);
+  diff.flops = DiffCosts(read_a->flops, read_b->flops, match, lines, Elsewhere::kNo);
+  diff.memory = DiffCosts(read_a->memory, read_b->memory, match, lines, Elsewhere::kNo);
   diff.a = std::move(read_a->figures);
   diff.b = std::move(read_b->figures);
   diff.a.sent_bytes = diff.sent.total_a;
@@ -169,7 +170,9 @@ absl::StatusOr<ProgramDiff> DiffPrograms(const DiffInput& a, const DiffInput& b,
   diff.same = match.IsSameProgram() && diff.shardings.empty() &&
               DonatedParameters(a.module) == DonatedParameters(b.module);
   // The order of the instructions, which is free, may change the peak a little.
-  if (diff.same) diff.memory = DiffCosts(read_a->memory, read_a->memory, ModuleMatch(module_a, module_a), {});
+  if (diff.same)
+    diff.memory =
+        DiffCosts(read_a->memory, read_a->memory, ModuleMatch(module_a, module_a), LineMap(), Elsewhere::kNo);
   return diff;
 }
 

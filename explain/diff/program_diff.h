@@ -27,8 +27,8 @@ struct DiffInput {
 // What a program takes on one device, in one run.
 struct DiffFigures {
   std::string label;
-  std::optional<int64_t> num_partitions;  // If the module says.
-  int64_t instructions = 0;               // Without calls and asynchronous pairs.
+  int64_t devices = 1;       // Replicas by partitions; 1 if the module does not say.
+  int64_t instructions = 0;  // Without calls and asynchronous pairs.
   int64_t collectives = 0, sent_bytes = 0;
   int64_t flops = 0;  // Of contractions.
   int64_t peak_bytes = 0;

@@ -183,19 +183,26 @@ class ComputationMatcher {
     const auto of_a = FewUsers(users_a_, a, [&](const Instruction& op) { return IsFreeA(op); });
     if (of_a.empty()) return;
     const auto of_b = FewUsers(users_b_, b, [&](const Instruction& op) { return IsFreeB(op); });
-    for (const bool need_alike : {true, false}) {
+    for (const Fit fit : {Fit::kAlike, Fit::kShape, Fit::kOpcode}) {
+      if (fit == Fit::kOpcode && origin != Origin::kAny) return;
       for (const Instruction* user : of_a) {
         if (!IsFreeA(*user)) continue;
         const auto partner = std::find_if(of_b.begin(), of_b.end(), [&](const Instruction* other) {
-          const bool fits = user->opcode() == other->opcode() && user->shape().Compatible(other->shape()) &&
-                            PositionOf(a, *user) == PositionOf(b, *other) &&
-                            HaveOneOrigin(*user, *other, origin);
-          return fits && IsFreeB(*other) &&
-                 (!need_alike || match_.prints_a_.Own(*user) == match_.prints_b_.Own(*other));
+          return IsFreeB(*other) && user->opcode() == other->opcode() &&
+                 HaveOneOrigin(*user, *other, origin) && PositionOf(a, *user) == PositionOf(b, *other) &&
+                 Fits(*user, *other, fit);
         });
         if (partner != of_b.end()) Match(*user, **partner);
       }
     }
+  }
+
+  // What users of one opcode need to have in common.
+  enum class Fit { kAlike, kShape, kOpcode };
+  bool Fits(const Instruction& a, const Instruction& b, Fit fit) const {
+    if (fit == Fit::kOpcode) return true;
+    return fit == Fit::kShape ? a.shape().Compatible(b.shape())
+                              : match_.prints_a_.Own(a) == match_.prints_b_.Own(b);
   }
 
   const Computation &a_, &b_;
