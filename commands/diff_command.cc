@@ -41,8 +41,9 @@ absl::StatusOr<HloFile> ReadProgram(const std::string& path) {
   return file;
 }
 
-// The names of the files without their folders, if these tell them apart.
+// Those given; otherwise the names of the files without their folders, if these tell them apart.
 std::pair<std::string, std::string> Labels(const DiffCommand& command) {
+  if (command.labels.size() == 2) return {command.labels[0], command.labels[1]};
   const auto name = [](const std::string& path) { return std::filesystem::path(path).filename().string(); };
   if (command.a == "-" || command.b == "-" || name(command.a) == name(command.b)) {
     return {NameOfInput(command.a), NameOfInput(command.b)};

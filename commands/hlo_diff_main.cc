@@ -30,6 +30,15 @@ int main(int argc, char** argv) {
   app.add_option("--machine", command.machine,
                  "Slice, or FILE or FILE:SLICE, as for hlo-simulate: compares predicted times, too");
   app.add_flag("--full", command.full, "Print all rows, not only those that differ most");
+  app.add_option("--label", command.labels,
+                 "What to call the modules, given twice; default: the names of their files")
+      ->type_name("NAME")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.callback([&] {
+    if (command.labels.size() == 1 || command.labels.size() > 2)
+      throw CLI::ValidationError("--label", "give it twice, or not");
+  });
   app.add_option("--json", command.json, "Write the comparison as JSON, - for standard output");
   bool differs = false;
   const int exit = toroid::RunCommand(app, argc, argv, [&]() -> absl::Status {

@@ -50,6 +50,8 @@ TEST(HloDiffTest, TheExitStatusIsThatOfDiff) {
   EXPECT_THAT(differs.out, StartsWith("B (moe_layer_gradient.gspmd.spmd.hlo.pb.gz) sends "));
   EXPECT_THAT(differs.out, HasSubstr("programs/jax_programs.py:79"));
   EXPECT_EQ(RunShell(absl::StrCat(kDiff, "- ", kTheirs, " < ", ours)).exit, 1);
+  EXPECT_THAT(RunShell(absl::StrCat(kDiff, ours, " ", kTheirs, " --label ours --label theirs")).out,
+              StartsWith("B (theirs) sends "));
 }
 
 TEST(HloDiffTest, ErrorsAreOneLine) {
@@ -57,6 +59,7 @@ TEST(HloDiffTest, ErrorsAreOneLine) {
   ExpectFailure("", "A is required");
   ExpectFailure(ours, "B is required");
   ExpectFailure(ours + " " + ours + " --jsn=-", "did you mean --json?");
+  ExpectFailure(ours + " " + ours + " --label x", "give it twice");
   ExpectFailure(ours + " /nonexistent.hlo", "/nonexistent.hlo");
   ExpectFailure("- -", "standard input");
   ExpectFailure(absl::StrCat(ours, " ", kGlobal), "is not partitioned yet; hlo-partition FILE -o OUT");
@@ -133,7 +136,9 @@ TEST(HloDiffTest, DamagedFilesAreRefusedOrCompared) {
     const Outcome outcome =
         RunShell(absl::StrCat("timeout 60 ", kDiff, ours, " ", TempFile("damaged.pb", damaged)));
     EXPECT_TRUE(outcome.exit >= 0 && outcome.exit <= 2) << i << ": " << outcome.exit << outcome.err;
-    if (outcome.exit == 2) EXPECT_EQ(outcome.ErrorLines(), 1) << i << "\n" << outcome.err;
+    if (outcome.exit == 2) {
+      EXPECT_EQ(outcome.ErrorLines(), 1) << i << "\n" << outcome.err;
+    }
   }
 }
 
