@@ -13,7 +13,6 @@
 #include "hlo/analysis/collective_records.h"
 #include "hlo/analysis/device_groups.h"
 #include "hlo/analysis/peak_memory.h"
-#include "hlo/analysis/source_frames.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/analysis/work.h"
 #include "hlo/base/math.h"
@@ -107,11 +106,11 @@ void AppendArrays(const CostItem& whole, Collective collective, SourceFrames* fr
 
 }  // namespace
 
-std::vector<CostItem> CollectiveItems(const Module& module, const PredictedTimes* times) {
+std::vector<CostItem> CollectiveItems(const Module& module, const PredictedTimes* times,
+                                      SourceFrames* frames) {
   std::vector<CostItem> items;
-  SourceFrames frames(module);
   const DeviceCounts counts = DeviceCountsOf(module);
-  for (const CollectiveRecord& record : ListCollectives(module)) {
+  for (const CollectiveRecord& record : ListCollectives(module, frames)) {
     CostItem item;
     item.kind = item.what =
         record.group_size == 0 ? record.opcode : absl::StrCat(record.opcode, " over ", record.group_size);
@@ -126,11 +125,11 @@ std::vector<CostItem> CollectiveItems(const Module& module, const PredictedTimes
       if (predicted != times->of_collective.end()) item.seconds = predicted->second * record.share;
     }
     if (IsCombined(record)) {
-      AppendArrays(item, *CollectiveOf(*record.op, counts), &frames, &items);
+      AppendArrays(item, *CollectiveOf(*record.op, counts), frames, &items);
       continue;
     }
     if (SumsUp(record.op->opcode()) || item.place.empty()) {
-      const std::string line = frames.LineOf(ProducerOf(*record.op, record.array).metadata());
+      const std::string line = frames->LineOf(ProducerOf(*record.op, record.array).metadata());
       if (!line.empty()) item.place = line;
     }
     items.push_back(std::move(item));
@@ -138,9 +137,8 @@ std::vector<CostItem> CollectiveItems(const Module& module, const PredictedTimes
   return items;
 }
 
-std::vector<CostItem> ProductItems(const Module& module) {
+std::vector<CostItem> ProductItems(const Module& module, SourceFrames* frames) {
   std::vector<CostItem> items;
-  SourceFrames frames(module);
   const std::vector<Executions> executions = CountExecutions(module);
   for (const auto& computation : module.computations()) {
     for (const auto& op : computation->instructions()) {
@@ -149,7 +147,7 @@ std::vector<CostItem> ProductItems(const Module& module) {
       CostItem item;
       item.kind = item.what = std::string(op->opcode_name());
       item.name = NameOf(*op);
-      item.source = item.place = frames.LineOf(op->metadata());
+      item.source = item.place = frames->LineOf(op->metadata());
       item.op = op.get();
       item.cost = flops;
       item.times = executions[computation->index()].times;
@@ -159,9 +157,8 @@ std::vector<CostItem> ProductItems(const Module& module) {
   return items;
 }
 
-std::vector<CostItem> PeakItems(const Module& module) {
+std::vector<CostItem> PeakItems(const Module& module, SourceFrames* frames) {
   std::vector<CostItem> items;
-  SourceFrames frames(module);
   const PeakMemory peak = ComputeCompiledPeakMemory(module);
   absl::flat_hash_map<const Instruction*, std::vector<const Shape*>> leaves;
   int64_t rest = peak.bytes;
@@ -172,7 +169,7 @@ std::vector<CostItem> PeakItems(const Module& module) {
     item.kind = "array";
     item.what = it->second[value.leaf]->ToString();
     item.name = NameOf(*value.maker);
-    item.source = item.place = frames.LineOf(value.maker->metadata());
+    item.source = item.place = frames->LineOf(value.maker->metadata());
     item.op = value.maker;
     item.array = value.leaf;
     item.cost = value.bytes;

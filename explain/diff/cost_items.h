@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hlo/analysis/source_frames.h"
 #include "hlo/cost/predicted_times.h"
 #include "hlo/ir/module.h"
 
@@ -26,13 +27,16 @@ struct CostItem {
   double seconds = 0;  // Predicted, of all executions.
 };
 
+// `frames`, of the module, choose the lines.
+
 // The arrays of collectives, with the bytes that one device sends. `times`: of the module on a machine, or null.
-std::vector<CostItem> CollectiveItems(const Module& module, const PredictedTimes* times);
+std::vector<CostItem> CollectiveItems(const Module& module, const PredictedTimes* times,
+                                      SourceFrames* frames);
 
 // Contractions, with their flops.
-std::vector<CostItem> ProductItems(const Module& module);
+std::vector<CostItem> ProductItems(const Module& module, SourceFrames* frames);
 
 // The values held at the peak of memory, with their bytes. Their sum is the peak: what is held besides is one item.
-std::vector<CostItem> PeakItems(const Module& module);
+std::vector<CostItem> PeakItems(const Module& module, SourceFrames* frames);
 
 }  // namespace toroid

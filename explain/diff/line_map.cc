@@ -8,7 +8,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "hlo/analysis/source_frames.h"
 
 namespace toroid {
 namespace {
@@ -31,24 +30,26 @@ std::optional<Line> ParseLine(const std::string& text) {
 
 }  // namespace
 
-LineMap::LineMap(const Module& a, const Module& b, const ModuleMatch& match) {
-  SourceFrames frames_a(a), frames_b(b);
+LineMap::LineMap(const Module& a, const ModuleMatch& match, SourceFrames* frames_a, SourceFrames* frames_b) {
   std::map<std::pair<std::string, int64_t>, std::map<int64_t, int64_t>>
       votes;  // By line of A, by how far it moved.
   for (const auto& computation : a.computations()) {
     for (const auto& op : computation->instructions()) {
       if (op->metadata() == nullptr || match.LikenessOf(*op) != Likeness::kSame) continue;
-      const std::optional<Line> from = ParseLine(frames_a.LineOf(op->metadata()));
+      const xla::OpMetadata* of_partner = match.PartnerOf(*op)->metadata();
+      if (of_partner == nullptr || of_partner->op_name() != op->metadata()->op_name()) continue;
+      const std::optional<Line> from = ParseLine(frames_a->LineOf(op->metadata()));
       if (!from) continue;
-      const std::optional<Line> to = ParseLine(frames_b.LineOf(match.PartnerOf(*op)->metadata()));
+      const std::optional<Line> to = ParseLine(frames_b->LineOf(of_partner));
       if (to && to->file == from->file) ++votes[{from->file, from->number}][to->number - from->number];
     }
   }
   for (const auto& [line, by_move] : votes) {
-    const auto most = std::max_element(by_move.begin(), by_move.end(), [](const auto& x, const auto& y) {
-      return std::make_pair(x.second, x.first == 0) < std::make_pair(y.second, y.first == 0);
-    });
-    moves_[line.first].push_back({line.second, most->first});  // In the order of lines.
+    const auto most = std::max_element(by_move.begin(), by_move.end(),
+                                       [](const auto& x, const auto& y) { return x.second < y.second; });
+    const auto stayed = by_move.find(0);
+    const bool stays = stayed != by_move.end() && 2 * stayed->second >= most->second;
+    moves_[line.first].push_back({line.second, stays ? 0 : most->first});  // In the order of lines.
   }
 }
 

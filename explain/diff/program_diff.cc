@@ -11,6 +11,7 @@
 #include "hlo/analysis/buffers.h"
 #include "hlo/analysis/collective_records.h"
 #include "hlo/analysis/device_groups.h"
+#include "hlo/analysis/source_frames.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/devices/hlo_sharding.h"
@@ -105,74 +106,82 @@ std::vector<OpcodeChange> OpcodeChanges(const ModuleMatch& match) {
 // A program without calls, and what it costs.
 struct Side {
   std::unique_ptr<Module> module;
-  std::optional<PredictedTimes> times;
+  std::unique_ptr<SourceFrames> frames;
   std::vector<CostItem> sent, flops, memory;
   DiffFigures figures;
 };
 
-absl::StatusOr<Side> SideOf(const DiffInput& input, const PredictedTimesOf& times_of) {
+absl::StatusOr<Side> SideOf(const DiffInput& input) {
   Side side;
   ASSIGN_OR_RETURN(side.module, InlineCalls(input.module));
-  const PredictedTimes* times = nullptr;
-  if (times_of) {
-    ASSIGN_OR_RETURN(side.times, times_of(*side.module));
-    times = &*side.times;
-    side.figures.step_seconds = times->step_seconds;
-    side.figures.collective_seconds = times->collective_seconds;
-  }
-  side.sent = CollectiveItems(*side.module, times);
-  side.flops = ProductItems(*side.module);
-  side.memory = PeakItems(*side.module);
-  side.figures.label = input.label;
+  side.frames = std::make_unique<SourceFrames>(*side.module);
   const DeviceCounts counts = DeviceCountsOf(input.module);
+  side.figures.label = input.label;
   side.figures.devices = SaturatingMultiply(counts.replicas.value_or(1), counts.partitions.value_or(1));
   side.figures.instructions = side.module->NumInstructions();
-  for (const CollectiveRecord& record : ListCollectives(*side.module)) {
-    side.figures.collectives += record.array == 0;
-    side.figures.all_trips_known &= record.executions.known;
-    side.figures.all_groups_known &= record.group_size != 0;
-  }
   return side;
+}
+
+// Requires: the frames of both sides share helpers.
+absl::Status FindCosts(const PredictedTimesOf& times_of, Side* side, std::string* machine) {
+  std::optional<PredictedTimes> times;
+  if (times_of) {
+    ASSIGN_OR_RETURN(times, times_of(*side->module));
+    side->figures.step_seconds = times->step_seconds;
+    side->figures.collective_seconds = times->collective_seconds;
+    *machine = times->machine;
+  }
+  side->sent = CollectiveItems(*side->module, times ? &*times : nullptr, side->frames.get());
+  side->flops = ProductItems(*side->module, side->frames.get());
+  side->memory = PeakItems(*side->module, side->frames.get());
+  for (const CollectiveRecord& record : ListCollectives(*side->module)) {
+    side->figures.collectives += record.array == 0;
+    side->figures.all_trips_known &= record.executions.known;
+    side->figures.all_groups_known &= record.group_size != 0;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::StatusOr<ProgramDiff> DiffPrograms(const DiffInput& a, const DiffInput& b,
                                          const PredictedTimesOf& times_of) {
-  absl::StatusOr<Side> read_a = SideOf(a, times_of), read_b = SideOf(b, times_of);
-  if (!read_a.ok()) return Annotate(read_a.status(), a.label);
-  if (!read_b.ok()) return Annotate(read_b.status(), b.label);
-  const int64_t devices_a = read_a->figures.devices, devices_b = read_b->figures.devices;
+  absl::StatusOr<Side> side_a = SideOf(a), side_b = SideOf(b);
+  if (!side_a.ok()) return Annotate(side_a.status(), a.label);
+  if (!side_b.ok()) return Annotate(side_b.status(), b.label);
+  const int64_t devices_a = side_a->figures.devices, devices_b = side_b->figures.devices;
   if (devices_a != devices_b) {
     return absl::InvalidArgumentError(
         absl::StrCat(a.label, " is for ", devices_a, devices_a == 1 ? " device, " : " devices, ", b.label,
                      " for ", devices_b, "; compare programs for one number of devices"));
   }
-  const Module &module_a = *read_a->module, &module_b = *read_b->module;
-  const ModuleMatch match(module_a, module_b);
-  const LineMap lines(module_a, module_b, match);
   ProgramDiff diff;
-  diff.sent = DiffCosts(read_a->sent, read_b->sent, match, lines, Elsewhere::kYes);
-  diff.flops = DiffCosts(read_a->flops, read_b->flops, match, lines, Elsewhere::kNo);
-  diff.memory = DiffCosts(read_a->memory, read_b->memory, match, lines, Elsewhere::kNo);
-  diff.a = std::move(read_a->figures);
-  diff.b = std::move(read_b->figures);
+  side_a->frames->ShareHelpers(side_b->frames.get());
+  RETURN_IF_ERROR(Annotate(FindCosts(times_of, &*side_a, &diff.machine), a.label));
+  RETURN_IF_ERROR(Annotate(FindCosts(times_of, &*side_b, &diff.machine), b.label));
+  const ModuleMatch match(*side_a->module, *side_b->module, side_a->frames.get(), side_b->frames.get());
+  const LineMap lines(*side_a->module, match, side_a->frames.get(), side_b->frames.get());
+  diff.sent = DiffCosts(side_a->sent, side_b->sent, match, lines, Elsewhere::kYes);
+  diff.flops = DiffCosts(side_a->flops, side_b->flops, match, lines, Elsewhere::kNo);
+  diff.memory = DiffCosts(side_a->memory, side_b->memory, match, lines, Elsewhere::kNo);
+  diff.a = std::move(side_a->figures);
+  diff.b = std::move(side_b->figures);
   diff.a.sent_bytes = diff.sent.total_a;
   diff.b.sent_bytes = diff.sent.total_b;
   diff.a.flops = diff.flops.total_a;
   diff.b.flops = diff.flops.total_b;
   diff.a.peak_bytes = diff.memory.total_a;
   diff.b.peak_bytes = diff.memory.total_b;
-  if (read_a->times) diff.machine = read_a->times->machine;
   diff.instructions = match.Count();
   diff.opcodes = OpcodeChanges(match);
   diff.shardings = ShardingChanges(a.module, b.module);
   diff.same = match.IsSameProgram() && diff.shardings.empty() &&
               DonatedParameters(a.module) == DonatedParameters(b.module);
   // The order of the instructions, which is free, may change the peak a little.
-  if (diff.same)
-    diff.memory =
-        DiffCosts(read_a->memory, read_a->memory, ModuleMatch(module_a, module_a), LineMap(), Elsewhere::kNo);
+  if (diff.same) {
+    const ModuleMatch itself(*side_a->module, *side_a->module, side_a->frames.get(), side_a->frames.get());
+    diff.memory = DiffCosts(side_a->memory, side_a->memory, itself, LineMap(), Elsewhere::kNo);
+  }
   return diff;
 }
 

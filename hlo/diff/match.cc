@@ -7,7 +7,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
-#include "hlo/analysis/source_frames.h"
 
 namespace toroid {
 namespace {
@@ -28,13 +27,13 @@ std::vector<size_t> Begins(const Module& module) {
 }
 
 // Hashes of the op_name of each instruction, and of op_name and source line; 0 for instructions without an op_name.
-void FindOrigins(const Module& module, std::vector<size_t>* names, std::vector<size_t>* lines) {
-  SourceFrames frames(module);
+void FindOrigins(const Module& module, SourceFrames* frames, std::vector<size_t>* names,
+                 std::vector<size_t>* lines) {
   for (const auto& computation : module.computations()) {
     for (const auto& op : computation->instructions()) {
       const bool is_known = op->metadata() != nullptr && !op->metadata()->op_name().empty();
       names->push_back(is_known ? absl::HashOf(op->metadata()->op_name()) : 0);
-      lines->push_back(is_known ? absl::HashOf(names->back(), frames.LineOf(op->metadata())) : 0);
+      lines->push_back(is_known ? absl::HashOf(names->back(), frames->LineOf(op->metadata())) : 0);
     }
   }
 }
@@ -82,24 +81,28 @@ class ComputationMatcher {
  public:
   // What instructions that are matched have in common besides: op_name and source line, the op_name, or nothing.
   enum class Origin { kLine, kName, kAny };
+  using Key = std::function<size_t(const Fingerprints&, const Instruction&)>;
   using Callees = std::deque<std::pair<const Computation*, const Computation*>>;
 
   ComputationMatcher(const Computation& a, const Computation& b, ModuleMatch* match, Callees* callees)
       : a_(a), b_(b), match_(*match), callees_(*callees), users_a_(a), users_b_(b) {}
 
   void Run() {
-    MatchByKey([](const Fingerprints& prints, const Instruction& op) { return prints.Whole(op); });
+    const Key whole = [](const Fingerprints& prints, const Instruction& op) { return prints.Whole(op); };
+    for (const Origin origin : {Origin::kLine, Origin::kName}) MatchByOrigin(origin, whole);
+    MatchByKey(whole);
     for (int i = 0; i < std::min(a_.num_parameters(), b_.num_parameters()); ++i) {
       MatchIfFree(*a_.parameter(i), *b_.parameter(i));
     }
     if (a_.root()->opcode() == b_.root()->opcode()) MatchIfFree(*a_.root(), *b_.root());
     for (const Origin origin : {Origin::kLine, Origin::kName}) {
-      MatchOrigins(origin, [](const Fingerprints& prints, const Instruction& op) { return prints.Own(op); });
-      MatchOrigins(origin, [](const Fingerprints&, const Instruction& op) {
+      MatchAndSpread(origin,
+                     [](const Fingerprints& prints, const Instruction& op) { return prints.Own(op); });
+      MatchAndSpread(origin, [](const Fingerprints&, const Instruction& op) {
         return absl::HashOf(op.opcode_name(), op.shape().ToString());
       });
-      MatchOrigins(origin,
-                   [](const Fingerprints&, const Instruction& op) { return absl::HashOf(op.opcode_name()); });
+      MatchAndSpread(
+          origin, [](const Fingerprints&, const Instruction& op) { return absl::HashOf(op.opcode_name()); });
     }
     fresh_ = all_;
     Spread(Origin::kAny);
@@ -108,8 +111,6 @@ class ComputationMatcher {
   }
 
  private:
-  using Key = std::function<size_t(const Fingerprints&, const Instruction&)>;
-
   bool IsFreeA(const Instruction& op) const { return match_.PartnerOf(op) == nullptr; }
   bool IsFreeB(const Instruction& op) const { return match_.PartnerInA(op) == nullptr; }
 
@@ -132,12 +133,17 @@ class ComputationMatcher {
     }
   }
 
-  // The same for instructions of one origin, and then what is around them.
-  void MatchOrigins(Origin origin, const Key& key) {
+  // The same for instructions of one origin.
+  void MatchByOrigin(Origin origin, const Key& key) {
     MatchByKey([&](const Fingerprints& prints, const Instruction& op) -> size_t {
       const size_t from = &prints == &match_.prints_a_ ? OriginOfA(op, origin) : OriginOfB(op, origin);
       return from == 0 ? 0 : absl::HashOf(from, key(prints, op));
     });
+  }
+
+  // The same, and then of what is around them.
+  void MatchAndSpread(Origin origin, const Key& key) {
+    MatchByOrigin(origin, key);
     Spread(origin);
   }
 
@@ -213,7 +219,7 @@ class ComputationMatcher {
       fresh_;  // Matched; not spread from yet.
 };
 
-ModuleMatch::ModuleMatch(const Module& a, const Module& b)
+ModuleMatch::ModuleMatch(const Module& a, const Module& b, SourceFrames* frames_a, SourceFrames* frames_b)
     : a_(a),
       b_(b),
       prints_a_(a),
@@ -223,8 +229,8 @@ ModuleMatch::ModuleMatch(const Module& a, const Module& b)
       partner_of_a_(begin_a_.back(), nullptr),
       partner_of_b_(begin_b_.back(), nullptr),
       is_same_program_(prints_a_.Of(*a.entry()) == prints_b_.Of(*b.entry())) {
-  FindOrigins(a, &names_a_, &lines_a_);
-  FindOrigins(b, &names_b_, &lines_b_);
+  FindOrigins(a, frames_a, &names_a_, &lines_a_);
+  FindOrigins(b, frames_b, &names_b_, &lines_b_);
   std::vector<bool> done_a(a.num_computations(), false), done_b(b.num_computations(), false);
   ComputationMatcher::Callees pairs = {{a.entry(), b.entry()}};
   while (!pairs.empty()) {

@@ -1,6 +1,6 @@
 // Finds for each instruction of a module the one that stands for it in another module, by structure.
 //
-//   1. instructions that are computed alike from the parameters on (Fingerprints::Whole)
+//   1. instructions that are computed alike from the parameters on (Fingerprints::Whole), those of one op_name and line first
 //   2. parameters of one number, roots
 //   3. instructions of one op_name and source line: those alike by themselves, those of one opcode and shape, those of one opcode;
 //      then the same of one op_name
@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hlo/analysis/source_frames.h"
 #include "hlo/diff/fingerprints.h"
 #include "hlo/ir/module.h"
 
@@ -37,8 +38,8 @@ struct MatchCounts {
 
 class ModuleMatch {
  public:
-  // Of two modules with entries that have roots. Keeps references to both.
-  ModuleMatch(const Module& a, const Module& b);
+  // Of two modules with entries that have roots. Keeps references to both. The frames, of `a` and of `b`, choose source lines.
+  ModuleMatch(const Module& a, const Module& b, SourceFrames* frames_a, SourceFrames* frames_b);
 
   // Null if it has none.
   const Instruction* PartnerOf(const Instruction& of_a) const { return partner_of_a_[Place(of_a)]; }

@@ -28,7 +28,8 @@ CostItem Item(const std::string& kind, const std::string& name, const std::strin
 CostDiff Diff(const std::vector<CostItem>& a, const std::vector<CostItem>& b) {
   const auto module = ParseModule("HloModule m\nENTRY e { ROOT x = f32[8] parameter(0) }");
   EXPECT_OK(module);
-  return DiffCosts(a, b, ModuleMatch(**module, **module), LineMap(), Elsewhere::kYes);
+  SourceFrames frames(**module);
+  return DiffCosts(a, b, ModuleMatch(**module, **module, &frames, &frames), LineMap(), Elsewhere::kYes);
 }
 
 void ExpectExplained(const CostDiff& diff) {

@@ -27,10 +27,15 @@ std::unique_ptr<Module> Chain(const std::vector<std::pair<std::string, int>>& op
   return *std::move(module);
 }
 
+LineMap LinesOf(const Module& a, const Module& b) {
+  SourceFrames frames_a(a), frames_b(b);
+  return LineMap(a, ModuleMatch(a, b, &frames_a, &frames_b), &frames_a, &frames_b);
+}
+
 TEST(LineMapTest, LinesMoveWithTheCodeBeforeThem) {
   const auto a = Chain({{"tanh", 7}, {"tanh", 9}, {"sine", 12}});
   const auto b = Chain({{"tanh", 10}, {"tanh", 14}, {"cosine", 17}});
-  const LineMap lines(*a, *b, ModuleMatch(*a, *b));
+  const LineMap lines = LinesOf(*a, *b);
   EXPECT_EQ(lines.LineInB("m.py:7"), "m.py:10");
   EXPECT_EQ(lines.LineInB("m.py:8"), "m.py:11");
   EXPECT_EQ(lines.LineInB("m.py:9"), "m.py:14");
@@ -44,7 +49,7 @@ TEST(LineMapTest, LinesMoveWithTheCodeBeforeThem) {
 TEST(LineMapTest, LinesOfOneFileStay) {
   const auto a = Chain({{"tanh", 7}, {"tanh", 9}, {"sine", 12}, {"negate", 13}, {"tanh", 20}});
   const auto b = Chain({{"tanh", 7}, {"tanh", 9}, {"cosine", 12}, {"tanh", 20}, {"negate", 21}});
-  const LineMap lines(*a, *b, ModuleMatch(*a, *b));
+  const LineMap lines = LinesOf(*a, *b);
   for (const std::string line : {"m.py:7", "m.py:12", "m.py:13", "m.py:20"})
     EXPECT_EQ(lines.LineInB(line), line);
   EXPECT_EQ(LineMap().LineInB("m.py:7"), "m.py:7");

@@ -47,23 +47,28 @@ std::unique_ptr<Module> With(const std::string& from, const std::string& to) {
   return Parse(text);
 }
 
-MatchCounts CountsOf(const Module& a, const Module& b) { return ModuleMatch(a, b).Count(); }
+ModuleMatch Match(const Module& a, const Module& b) {
+  SourceFrames frames_a(a), frames_b(b);
+  return ModuleMatch(a, b, &frames_a, &frames_b);
+}
+
+MatchCounts CountsOf(const Module& a, const Module& b) { return Match(a, b).Count(); }
 
 TEST(MatchTest, NamesOrderAndSpellingsMakeNoDifference) {
   const auto module = Parse(kProgram);
   std::mt19937_64 random(1);
   for (int i = 0; i < 10; ++i) {
     const auto other = Rearranged(*module, &random);
-    const ModuleMatch match(*module, *other);
+    const ModuleMatch match = Match(*module, *other);
     EXPECT_TRUE(match.IsSameProgram());
     const MatchCounts counts = match.Count();
     EXPECT_EQ(counts.same, module->NumInstructions() - 3);  // Without those of the reducer.
     EXPECT_EQ(counts.alike + counts.changed + counts.only_a + counts.only_b, 0);
   }
-  EXPECT_TRUE(ModuleMatch(*module, *With("{{0,1,2,3},{4,5,6,7}}", "[2,4]<=[8]")).IsSameProgram());
-  EXPECT_TRUE(ModuleMatch(*module, *With("{{0,1,2,3},{4,5,6,7}}", "{{4,5,6,7},{0,1,2,3}}")).IsSameProgram());
+  EXPECT_TRUE(Match(*module, *With("{{0,1,2,3},{4,5,6,7}}", "[2,4]<=[8]")).IsSameProgram());
+  EXPECT_TRUE(Match(*module, *With("{{0,1,2,3},{4,5,6,7}}", "{{4,5,6,7},{0,1,2,3}}")).IsSameProgram());
   EXPECT_TRUE(
-      ModuleMatch(*module, *With("tanh(g)", "tanh(g), metadata={op_name=\"other\"}")).IsSameProgram());
+      Match(*module, *With("tanh(g)", "tanh(g), metadata={op_name=\"other\"}")).IsSameProgram());
 }
 
 TEST(MatchTest, WhatIsComputedMakesADifference) {
@@ -77,14 +82,14 @@ TEST(MatchTest, WhatIsComputedMakesADifference) {
            {"{{0,1,2,3},{4,5,6,7}}", "{{1,0,2,3},{4,5,6,7}}"},
            {"tuple(r, y)", "tuple(r, x)"},
            {"zero = s32[]", "dead = f32[8] abs(x) zero = s32[]"}}) {
-    EXPECT_FALSE(ModuleMatch(*module, *With(from, to)).IsSameProgram()) << to;
+    EXPECT_FALSE(Match(*module, *With(from, to)).IsSameProgram()) << to;
   }
 }
 
 TEST(MatchTest, AnInsertedOpLeavesAllOthersMatched) {
   const auto a = Parse(kProgram);
   const auto b = With("r = f32[64] all-reduce(a)", "n = f32[64] negate(a) r = f32[64] all-reduce(n)");
-  const ModuleMatch match(*a, *b);
+  const ModuleMatch match = Match(*a, *b);
   const MatchCounts counts = match.Count();
   EXPECT_EQ(counts.only_a, 0);
   EXPECT_EQ(counts.only_b, 1);
@@ -102,7 +107,7 @@ TEST(MatchTest, AnInsertedOpLeavesAllOthersMatched) {
 TEST(MatchTest, AChangedOpIsMatchedWithWhatItWas) {
   const auto a = Parse(kProgram);
   const auto b = With("direction=LT", "direction=LE");
-  const ModuleMatch match(*a, *b);
+  const ModuleMatch match = Match(*a, *b);
   const MatchCounts counts = match.Count();
   EXPECT_EQ(counts.changed, 1);
   EXPECT_EQ(counts.only_a + counts.only_b, 0);
@@ -117,7 +122,7 @@ ENTRY e { x = f32[8] parameter(0) a = f32[8] tanh(x), metadata={op_name="one"} b
   const auto b = Parse(R"(HloModule m
 ENTRY e { x = f32[4] parameter(0) b = f32[4] tanh(x), metadata={op_name="two"} a = f32[4] tanh(b), metadata={op_name="one"}
   ROOT t = (f32[4], f32[4]) tuple(b, a) })");
-  const ModuleMatch match(*a, *b);
+  const ModuleMatch match = Match(*a, *b);
   EXPECT_EQ(match.PartnerOf(*a->entry()->instruction(1))->metadata()->op_name(), "one");
   EXPECT_EQ(match.PartnerOf(*a->entry()->instruction(2))->metadata()->op_name(), "two");
   EXPECT_EQ(match.Count().changed, 4);
