@@ -8,6 +8,7 @@
 #include "commands/file_names.h"
 #include "explain/diff/diff_json.h"
 #include "explain/diff/diff_text.h"
+#include "explain/diff/page/page.h"
 #include "explain/diff/program_diff.h"
 #include "hlo/analysis/sharding_stats.h"
 #include "hlo/base/files.h"
@@ -70,7 +71,8 @@ absl::StatusOr<bool> RunDiffCommand(const DiffCommand& command) {
                    DiffPrograms({*a.module, label_a}, {*b.module, label_b}, times_of));
   const std::string text = DiffText(diff, OutputWidth(), command.full);
   if (!command.json.empty()) RETURN_IF_ERROR(WriteOutput(command.json, DiffJson(diff, text) + "\n"));
-  if (command.json != "-") std::fputs(text.c_str(), stdout);
+  if (!command.html.empty()) RETURN_IF_ERROR(WriteOutput(command.html, DiffPageText(diff)));
+  if (command.json != "-" && command.html != "-") std::fputs(text.c_str(), stdout);
   PrintWarnings(a);
   PrintWarnings(b);
   return diff.same;

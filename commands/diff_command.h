@@ -13,6 +13,7 @@ struct DiffCommand {
   std::string machine;              // A slice whose predicted times are compared, too; empty: none.
   bool full = false;                // All rows.
   std::vector<std::string> labels;  // What to call the modules; empty: as their files.
+  std::string html;                 // File of a page; "-" standard output; empty: none.
   std::string json;                 // File; "-" standard output; empty: none.
 };
 

@@ -16,6 +16,7 @@ after_optimizations), in any format. Instructions are matched by what they compu
 
   hlo-diff before.hlo.pb after.hlo.pb                    a summary, figures, and rows for what differs
   hlo-diff before.hlo.pb after.hlo.pb --machine=tpu-v3-8 with predicted times
+  hlo-diff before.hlo.pb after.hlo.pb --html=diff.html   a page to look at; opens offline
   hlo-diff ours.hlo.pb xla.hlo.pb --json=-               for programs
 
 Exit status: 0 if both are the same program, 1 if they differ, 2 if something went wrong.)";
@@ -39,6 +40,8 @@ int main(int argc, char** argv) {
     if (command.labels.size() == 1 || command.labels.size() > 2)
       throw CLI::ValidationError("--label", "give it twice, or not");
   });
+  app.add_option("--html", command.html,
+                 "Write the comparison as a page for a browser, - for standard output");
   app.add_option("--json", command.json, "Write the comparison as JSON, - for standard output");
   bool differs = false;
   const int exit = toroid::RunCommand(app, argc, argv, [&]() -> absl::Status {

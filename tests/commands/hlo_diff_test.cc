@@ -102,6 +102,20 @@ TEST(HloDiffTest, JsonHoldsTheTextAndRowsThatAddUp) {
   EXPECT_EQ(ReadFile(path).value(), outcome.out);
 }
 
+TEST(HloDiffTest, APageHoldsTheJson) {
+  const std::string ours = Ours("ours.hlo.pb"), page = TempPath("diff.html");
+  const Outcome outcome = RunShell(absl::StrCat(kDiff, ours, " ", kTheirs, " --html=", page));
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.out, StartsWith("B ("));
+  const std::string html = ReadFile(page).value();
+  EXPECT_THAT(html, StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(html, HasSubstr("programs/jax_programs.py:79"));
+  EXPECT_EQ(RunShell(absl::StrCat(kDiff, ours, " ", kTheirs, " --html=-")).out, html);
+  // It reads nothing from elsewhere.
+  EXPECT_EQ(html.find("src=\""), std::string::npos);
+  EXPECT_EQ(html.find("http://"), std::string::npos);
+}
+
 TEST(HloDiffTest, AMachineAddsTimes) {
   const std::string ours = Ours("ours.hlo.pb");
   const Outcome outcome = RunShell(absl::StrCat(kDiff, ours, " ", kTheirs, " --machine=tpu-v3-8"));
