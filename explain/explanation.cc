@@ -15,14 +15,6 @@
 namespace toroid {
 namespace {
 
-// Splits "NAME: STEP" at the colon before the step, which begins with a sharding or "device order".
-void SplitCause(const std::string& cause, ExplainedRow* row) {
-  size_t at = std::min(cause.find(": ["), cause.find(": partial "));
-  at = std::min(at, cause.find(": device order"));
-  row->name = cause.substr(0, at);
-  if (at != std::string::npos) row->step = cause.substr(at + 2);
-}
-
 // Splits a name into the texts around its numbers, and the numbers.
 std::pair<std::vector<std::string>, std::vector<std::string>> AtNumbers(absl::string_view name) {
   std::vector<std::string> texts(1), numbers;
@@ -65,7 +57,7 @@ std::vector<ExplainedRow> ExactRows(const ExplainedProgram& program, bool full) 
       if (predicted != program.times->of_collective.end()) row.seconds += predicted->second * record.share;
     }
     if (row.count > 1) continue;
-    SplitCause(record.cause, &row);
+    std::tie(row.name, row.step) = NameAndStep(record.cause);
     if (row.name.empty()) row.name = "written by hand";
     if (full && !record.instruction.empty() && record.instruction != row.name) {
       row.name = absl::StrCat(record.instruction, " for ", row.name);
@@ -162,6 +154,12 @@ Explanation Explain(const ExplainedProgram& program, bool full) {
   out.collectives = std::count_if(program.collectives.begin(), program.collectives.end(),
                                   [](const CollectiveRecord& record) { return record.array == 0; });
   return out;
+}
+
+std::pair<std::string, std::string> NameAndStep(const std::string& cause) {
+  size_t at = std::min(cause.find(": ["), cause.find(": partial "));
+  at = std::min(at, cause.find(": device order"));
+  return {cause.substr(0, at), at == std::string::npos ? "" : cause.substr(at + 2)};
 }
 
 std::string NameOfAll(const std::vector<std::string>& names) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -56,6 +57,9 @@ struct ExplainedProgram {
 
 // `full`: every collective and array has a row of its own, with the name of its instruction.
 Explanation Explain(const ExplainedProgram& program, bool full = false);
+
+// The two parts of a collective's cause, "NAME: STEP": the step begins with a sharding or "device order", and may be missing.
+std::pair<std::string, std::string> NameAndStep(const std::string& cause);
 
 // One name for names that differ only by their numbers. A number that differs becomes a range if every value
 // of the range occurs, otherwise *. Example: layers.0/dot.3, layers.1/dot.9 are "layers.0..1/dot.*".

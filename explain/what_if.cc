@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "explain/figure_lines.h"
 #include "hlo/analysis/collective_records.h"
 #include "hlo/analysis/peak_memory.h"
 #include "hlo/analysis/program_statistics.h"
@@ -33,17 +34,6 @@ std::vector<ExplainedRow> RowsBeyond(const Explanation& of, const Explanation& o
     if (there[KeyOf(row)]-- <= 0) beyond.push_back(row);
   }
   return beyond;
-}
-
-std::string ChangeText(double now, double then) {
-  if (now == then) return "";
-  if (now == 0) return "  new";
-  return absl::StrFormat("  %+.1f %%", 100 * (then - now) / now);
-}
-
-std::string FigureLine(absl::string_view what, const std::string& now, const std::string& then,
-                       const std::string& change) {
-  return absl::StrFormat("  %-12s%14s%14s%s\n", what, now, then, change);
 }
 
 std::string RowLines(absl::string_view head, const std::vector<ExplainedRow>& rows, int width) {

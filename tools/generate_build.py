@@ -35,6 +35,7 @@ USERS = {
 # The mains of commands/, and the binaries that link them.
 COMMANDS = {
     'hlo_convert_main': '//hlo:hlo-convert',
+    'hlo_diff_main': '//explain:hlo-diff',
     'hlo_partition_main': '//partitioner:hlo-partition',
     'hlo_run_main': '//runtime:hlo-run',
     'hlo_simulate_main': '//simulator:hlo-simulate',
@@ -42,8 +43,8 @@ COMMANDS = {
 # The folders inside each part, from the ground up: a library uses its own folder and those below it. '' is the part's own
 # folder. Folders that stand on one line use each other.
 FLOORS = {
-    'hlo': ['base', 'page', 'proto', '', 'ir', 'devices', 'ops', 'builder', 'io stablehlo stablehlo/write', 'analysis', 'cost', 'passes',
-            'gradient/sweep', 'gradient/rules', 'gradient/remat', 'gradient'],
+    'hlo': ['base', 'page', 'proto', '', 'ir', 'devices', 'ops', 'builder', 'io stablehlo stablehlo/write', 'analysis',
+            'cost', 'passes', 'diff', 'gradient/sweep', 'gradient/rules', 'gradient/remat', 'gradient'],
     'partitioner': ['spmd', 'reshard', 'ops', 'assign', 'propagation', 'prepare', 'provenance', 'plan', 'rewrite',
                     'search', 'stages'],
     'runtime': ['loops', 'transport', 'mesh', 'plan', 'dynamic', 'kernels', 'kernels/linear_algebra', 'collectives',

@@ -8,21 +8,6 @@ const explanation = data.explanation;
 const records = list(data.records);
 const hasTimes = explanation.step_seconds !== undefined;
 
-// As the table of the command has them: 999 B, 1.0 kB.
-function bytesText(bytes) {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
-  let value = number(bytes), i = 0;
-  while (value >= 999.95 && i + 1 < units.length) { value /= 1000; ++i; }
-  return `${i === 0 ? Math.round(value) : value.toFixed(1)}\u00a0${units[i]}`;
-}
-
-// 32 bits of FNV-1a as text: the same row has the same link in every page of the program.
-function hashOf(string) {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < string.length; ++i) hash = Math.imul(hash ^ string.charCodeAt(i), 0x01000193);
-  return (hash >>> 0).toString(16).padStart(8, '0');
-}
-
 function tripsText(raw) {
   if (!raw.in_loop) return '';
   const trips = raw.trips === null ? 'in a loop' : `× ${countText(raw.trips)} trips`;

@@ -1,4 +1,5 @@
 // The page of `hlo-partition --html`: an explanation to look at in a browser. One file; it opens from disk without a network.
+// BUILD: exports "parts.js"
 #pragma once
 
 #include <cstdint>

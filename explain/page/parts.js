@@ -1,4 +1,4 @@
-// parts.js: elements out of the page's data, lists that grow on demand, the tooltip.
+// parts.js: elements out of the page's data, lists that grow on demand, the tooltip, bytes as text; also of the page of a difference.
 
 // An element; `attributes` may hold listeners by on... names. Children are elements, texts, or nothing.
 function el(tag, attributes, ...children) {
@@ -70,3 +70,18 @@ const KIND_COLORS = {'all-to-all': '#d55e00', 'all-reduce': '#e69f00', 'all-gath
   'collective-permute': '#009e73'};
 const kindColor = (opcode) => KIND_COLORS[opcode.replace(/-(start|done)$/, '')] || '#8d99a5';
 const isCollective = (opcode) => kindColor(opcode) !== '#8d99a5' || /^(collective|ragged)-/.test(opcode);
+
+// As the table of the command has them: 999 B, 1.0 kB.
+function bytesText(bytes) {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
+  let value = number(bytes), i = 0;
+  while (value >= 999.95 && i + 1 < units.length) { value /= 1000; ++i; }
+  return `${i === 0 ? Math.round(value) : value.toFixed(1)}\u00a0${units[i]}`;
+}
+
+// 32 bits of FNV-1a as text: the same row has the same link in every page of the program.
+function hashOf(string) {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < string.length; ++i) hash = Math.imul(hash ^ string.charCodeAt(i), 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, '0');
+}

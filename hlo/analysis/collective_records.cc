@@ -7,7 +7,6 @@
 #include "hlo/analysis/author_names.h"
 #include "hlo/analysis/collective.h"
 #include "hlo/analysis/merged_collectives.h"
-#include "hlo/analysis/source_frames.h"
 #include "hlo/analysis/work.h"
 #include "hlo/base/math.h"
 #include "hlo/ir/cause_attribute.h"
@@ -26,10 +25,11 @@ std::string CauseOf(const Instruction& collective) {
 
 }  // namespace
 
-std::vector<CollectiveRecord> ListCollectives(const Module& module) {
+std::vector<CollectiveRecord> ListCollectives(const Module& module, SourceFrames* frames) {
   const DeviceCounts counts = DeviceCountsOf(module);
   std::vector<CollectiveRecord> records;
-  SourceFrames frames(module);
+  SourceFrames own(module);
+  if (frames == nullptr) frames = &own;
   const std::vector<Executions> executions = CountExecutions(module);
   for (const auto& computation : module.computations()) {
     const MergedCollectives merged(*computation);
@@ -45,7 +45,7 @@ std::vector<CollectiveRecord> ListCollectives(const Module& module) {
       record.sent_bytes = collective->sent_bytes();
       record.executions = executions[computation->index()];
       record.cause = CauseOf(*instruction);
-      record.source = frames.LineOf(instruction->metadata());
+      record.source = frames->LineOf(instruction->metadata());
       const auto elements = merged.ElementsOf(*instruction);
       if (elements.empty()) {
         records.push_back(std::move(record));
@@ -65,7 +65,7 @@ std::vector<CollectiveRecord> ListCollectives(const Module& module) {
         sent_before += of_array.sent_bytes;
         if (elements[k] != nullptr) {
           of_array.cause = CauseOf(*elements[k]);
-          of_array.source = frames.LineOf(elements[k]->metadata());
+          of_array.source = frames->LineOf(elements[k]->metadata());
           if (k > 0) of_array.instruction = elements[k]->name();
         }
         records.push_back(std::move(of_array));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hlo/analysis/source_frames.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/ir/module.h"
 
@@ -27,6 +28,7 @@ struct CollectiveRecord {
   std::string cause;
   std::string source;
 };
-std::vector<CollectiveRecord> ListCollectives(const Module& module);
+// `frames`: of the module, to choose the lines; null: as the module's own stacks say.
+std::vector<CollectiveRecord> ListCollectives(const Module& module, SourceFrames* frames = nullptr);
 
 }  // namespace toroid

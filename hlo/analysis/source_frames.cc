@@ -72,15 +72,45 @@ FrameKind KindOf(absl::string_view file, absl::string_view function, absl::Span<
 void SourceFrames::FindKinds() {
   const Index& index = module_.proto().stack_frame_index();
   kinds_.assign(index.file_locations_size(), FrameKind::kLibrary);
-  for (int i = 0; i < index.file_locations_size(); ++i) {
-    const int file = index.file_locations(i).file_name_id();
-    const int function = index.file_locations(i).function_name_id();
-    if (file < 1 || file > index.file_names_size()) continue;
-    const bool is_named = function >= 1 && function <= index.function_names_size();
-    kinds_[i] =
-        KindOf(index.file_names(file - 1), is_named ? index.function_names(function - 1) : "", author_);
-  }
+  for (int i = 0; i < index.file_locations_size(); ++i) kinds_[i] = KindByFile(i);
   if (author_.empty()) FindHelpers();
+}
+
+FrameKind SourceFrames::KindByFile(int location) const {
+  const Index& index = module_.proto().stack_frame_index();
+  const int file = index.file_locations(location).file_name_id();
+  const int function = index.file_locations(location).function_name_id();
+  if (file < 1 || file > index.file_names_size()) return FrameKind::kLibrary;
+  const bool is_named = function >= 1 && function <= index.function_names_size();
+  return KindOf(index.file_names(file - 1), is_named ? index.function_names(function - 1) : "", author_);
+}
+
+void SourceFrames::ShareHelpers(SourceFrames* other) {
+  if (kinds_.empty()) FindKinds();
+  if (other->kinds_.empty()) other->FindKinds();
+  const auto code = OtherCode(), others_code = other->OtherCode();
+  DropHelpers(others_code);
+  other->DropHelpers(code);
+}
+
+std::set<std::pair<absl::string_view, int>> SourceFrames::OtherCode() const {
+  const Index& index = module_.proto().stack_frame_index();
+  std::set<std::pair<absl::string_view, int>> code;
+  for (int i = 0; i < index.file_locations_size(); ++i) {
+    if (kinds_[i] != FrameKind::kAuthor && kinds_[i] != FrameKind::kPackage) continue;
+    const Index::FileLocation& place = index.file_locations(i);
+    code.insert({index.file_names(place.file_name_id() - 1), place.line()});
+  }
+  return code;
+}
+
+void SourceFrames::DropHelpers(const std::set<std::pair<absl::string_view, int>>& code) {
+  const Index& index = module_.proto().stack_frame_index();
+  for (int i = 0; i < index.file_locations_size(); ++i) {
+    if (kinds_[i] != FrameKind::kHelper) continue;
+    const Index::FileLocation& place = index.file_locations(i);
+    if (code.count({index.file_names(place.file_name_id() - 1), place.line()}) > 0) kinds_[i] = KindByFile(i);
+  }
 }
 
 SourceFrame SourceFrames::FrameAt(int frame) const {

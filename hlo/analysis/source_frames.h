@@ -20,7 +20,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -46,6 +48,10 @@ class SourceFrames {
   explicit SourceFrames(const Module& module, absl::Span<const std::string> author = {})
       : module_(module), author_(author.begin(), author.end()) {}
 
+  // Makes this and the frames of another module agree on helpers: a line of both is a helper's only if it is one in both. Which lines
+  // are helpers' depends on the stacks that a module records, and compilers change those where they inline calls.
+  void ShareHelpers(SourceFrames* other);
+
   // "file:line" of the author's line; the file without the folders in front of its package; "" if nothing is known.
   std::string LineOf(const xla::OpMetadata* metadata);
 
@@ -57,6 +63,12 @@ class SourceFrames {
   int ParentOf(int frame) const;
   void FindKinds();
   void FindHelpers();
+  // What the frames at a location are if no line is a helper's.
+  FrameKind KindByFile(int location) const;
+  // The code that is no helper's, by file and line.
+  std::set<std::pair<absl::string_view, int>> OtherCode() const;
+  // Takes code for the author's, or a package's, that was a helper's.
+  void DropHelpers(const std::set<std::pair<absl::string_view, int>>& code);
 
   const Module& module_;
   const std::vector<std::string> author_;

@@ -303,9 +303,9 @@ std::optional<std::string> AttributeValue(const Row& row, bool always, const Ins
   return value;
 }
 
-// Appends the attributes of an opcode that the table lacks: all that are set, each field and key once.
-void AppendUnknownAttributes(const Instruction& instruction, const ComputationName& name_of,
-                             std::string* out) {
+// Visits the attributes of an opcode that the table lacks: all that are set, each field and key once.
+void VisitUnknownAttributes(const Instruction& instruction, const ComputationName& name_of,
+                            AttributeVisitor visit) {
   absl::flat_hash_set<absl::string_view> keys, paths;
   for (const Row& row : AttributeTable()) {
     const bool callee =
@@ -314,21 +314,27 @@ void AppendUnknownAttributes(const Instruction& instruction, const ComputationNa
     const std::optional<std::string> value = AttributeValue(row, /*always=*/false, instruction, name_of);
     if (!value || value->empty() || (row.form == Form::kSpecial && *value == "{}")) continue;
     if (!row.path.empty() && !paths.insert(row.path).second) continue;
-    if (keys.insert(row.key).second) absl::StrAppend(out, ", ", row.key, "=", *value);
+    if (keys.insert(row.key).second) visit(row.key, *value);
   }
 }
 
 }  // namespace
 
-void AppendAttributes(const Instruction& instruction, const ComputationName& name_of, std::string* out) {
-  if (instruction.opcode() == Opcode::kUnknown) return AppendUnknownAttributes(instruction, name_of, out);
+void VisitAttributes(const Instruction& instruction, const ComputationName& name_of, AttributeVisitor visit) {
+  if (instruction.opcode() == Opcode::kUnknown) return VisitUnknownAttributes(instruction, name_of, visit);
   const uint64_t attributes = OpcodeAttributes(instruction.opcode());
   for (const Row& row : AttributeTable()) {
     if ((row.attributes & attributes) == 0 || row.attributes == kAnyOpcode) continue;
     const std::optional<std::string> value =
         AttributeValue(row, row.shown == AttributeShown::kAlways, instruction, name_of);
-    if (value) absl::StrAppend(out, ", ", row.key, "=", *value);
+    if (value) visit(row.key, *value);
   }
+}
+
+void AppendAttributes(const Instruction& instruction, const ComputationName& name_of, std::string* out) {
+  VisitAttributes(instruction, name_of, [&](absl::string_view key, const std::string& value) {
+    absl::StrAppend(out, ", ", key, "=", value);
+  });
 }
 
 }  // namespace toroid

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "hlo/io/text_scanner.h"
@@ -46,6 +47,10 @@ class AttributeParser {
 };
 
 using ComputationName = std::function<std::string(const Computation&)>;
+
+// Calls visit(key, value) for each attribute to print, in the order of printing.
+using AttributeVisitor = absl::FunctionRef<void(absl::string_view key, const std::string& value)>;
+void VisitAttributes(const Instruction& instruction, const ComputationName& name_of, AttributeVisitor visit);
 
 // Appends ", key=value" for each attribute to print.
 void AppendAttributes(const Instruction& instruction, const ComputationName& name_of, std::string* out);

@@ -8,7 +8,7 @@ if [[ -z ${TOROID_PYTHON:-} ]]; then
 fi
 export TOROID_BIN="$TEST_TMPDIR/bin" PYTHONPATH="$PWD/python" PYTHONDONTWRITEBYTECODE=1 JAX_PLATFORMS=cpu
 mkdir -p "$TOROID_BIN"
-for command in hlo/hlo-convert partitioner/hlo-partition runtime/hlo-run simulator/hlo-simulate; do
+for command in hlo/hlo-convert explain/hlo-diff partitioner/hlo-partition runtime/hlo-run simulator/hlo-simulate; do
   ln -sf "$PWD/$command" "$TOROID_BIN/"
 done
 "$TOROID_PYTHON" -m pytest -q -p no:cacheprovider "$@"

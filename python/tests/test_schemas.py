@@ -117,6 +117,23 @@ def test_predictions(flags, layer):
     validate(run("hlo-simulate", layer, "--json=-", *flags), "prediction")
 
 
+@pytest.mark.parametrize("flags", [[], ["--machine=tpu-v3-8"]])
+def test_differences(flags, tmp_path):
+    subprocess.run([os.path.join(os.environ["TOROID_BIN"], "hlo-partition"), MOE, "-o", tmp_path / "ours.hlo"], check=True)
+    value = run("hlo-diff", tmp_path / "ours.hlo", tmp_path / "ours.hlo", "--json=-", *flags)
+    validate(value, "diff")
+    assert value["same"] and not value["sent"]["rows"]
+    theirs = ROOT / "tests/corpus/xla_partitioned/lm_fsdp_tensor_parallel.shardy.spmd.hlo.pb.gz"
+    ours = tmp_path / "lm.hlo.pb"
+    program = CORPUS / "lm_fsdp_tensor_parallel.shardy.hlo.pb"
+    subprocess.run([os.path.join(os.environ["TOROID_BIN"], "hlo-partition"), program, "-o", ours], check=True)
+    value = run("hlo-diff", ours, theirs, "--json=-", *flags, exits=(1,))
+    validate(value, "diff")
+    for costs in (value["sent"], value["flops"], value["memory"]):
+        assert sum(row["difference"] for row in costs["rows"]) == costs["b"] - costs["a"]
+    assert value["sent"]["rows"] and value["memory"]["rows"] and value["instructions"]["opcodes"]
+
+
 def test_another_value_is_refused():
     value = run("hlo-convert", MOE, "--stats=json")
     for wrong in ({**value, "flops": "many"}, {**value, "schema_version": 2}, {k: v for k, v in value.items() if k != "name"}):

@@ -5,15 +5,18 @@
     step.partition().explain()          # which line needs which collective, and how many bytes
     step.check()                        # runs partitioned and unpartitioned, compares
     toroid.simulate(step, 'tpu-v3-256') # time and memory on a slice of a pod
+    toroid.diff(step.partition(), other.partition())  # where two programs differ
 """
 
 from toroid._commands import ToroidError, ToroidWarning
+from toroid._diff import Diff, diff
 from toroid._module import Check, Explanation, Module, Partitioned, Result, Simulation, load, partition, simulate
 
 __version__ = "0.1.0"  # hlo/base/version.h; a test compares them.
 
 __all__ = [
     "Check",
+    "Diff",
     "Explanation",
     "Module",
     "Partitioned",
@@ -21,6 +24,7 @@ __all__ = [
     "Simulation",
     "ToroidError",
     "ToroidWarning",
+    "diff",
     "load",
     "partition",
     "simulate",

@@ -10,7 +10,7 @@
 //     orders.
 // `bazel run -c opt //FOLDER:PROGRAM` runs that program.
 // BUILD: size = "medium"
-// BUILD: data = ["//:pages", "//examples:first_program", "//examples:first_program_main.cc", "//examples:moe_transformer", "//hlo:hlo-convert", "//partitioner:hlo-partition", "//runtime:hlo-run", "//tests/corpus:full_size", "//tests/corpus:jax"]
+// BUILD: data = ["//:pages", "//examples:first_program", "//examples:first_program_main.cc", "//examples:moe_transformer", "//explain:hlo-diff", "//hlo:hlo-convert", "//partitioner:hlo-partition", "//runtime:hlo-run", "//tests/corpus:full_size", "//tests/corpus:jax"]
 #include <algorithm>
 #include <filesystem>
 #include <regex>
@@ -125,9 +125,9 @@ int RunPage(const std::string& page) {
         EXPECT_OK(WriteFile(path, content));
       }
     }
-    const Outcome outcome =
-        RunShell(absl::StrCat("cd ", folder, " && unset COLUMNS && PATH=", root, "/partitioner:", root,
-                              "/runtime:", root, "/hlo:$PATH && ", Resolved(example.command, root), " 2>&1"));
+    const Outcome outcome = RunShell(absl::StrCat(
+        "cd ", folder, " && unset COLUMNS && PATH=", root, "/partitioner:", root, "/runtime:", root,
+        "/explain:", root, "/hlo:$PATH && ", Resolved(example.command, root), " 2>&1"));
     EXPECT_NE(outcome.exit, -1) << "ended by a signal";
     const std::vector<std::string> expected = MaskedLines(example.output);
     const std::vector<std::string> actual = MaskedLines(absl::StrSplit(outcome.out, '\n'));

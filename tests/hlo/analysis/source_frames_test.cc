@@ -48,6 +48,7 @@ class Stacks {
   std::string LineOf(const xla::OpMetadata& metadata, const std::vector<std::string>& author = {}) const {
     return SourceFrames(module_, author).LineOf(&metadata);
   }
+  const Module& module() const { return module_; }
   std::vector<FrameKind> KindsOf(const xla::OpMetadata& metadata) const {
     std::vector<FrameKind> kinds;
     SourceFrames frames(module_);
@@ -151,6 +152,28 @@ TEST(SourceFramesTest, TheCallerMaySayWhichFilesAreTheAuthors) {
   const xla::OpMetadata op = stacks.Add({{"/x/site-packages/mylib/ops.py", "f", 3}, {"train.py", "step", 8}});
   EXPECT_EQ(stacks.LineOf(op), "train.py:8");
   EXPECT_EQ(stacks.LineOf(op, {"mylib/"}), "mylib/ops.py:3");
+}
+
+// A compiler that inlined calls recorded more callers of line 9 in one of two programs.
+TEST(SourceFramesTest, ModulesAgreeOnHelpers) {
+  Stacks few, many;
+  const xla::OpMetadata of_few = few.Add({{"m.py", "dense", 9}, {"m.py", "layer", 20}});
+  const xla::OpMetadata of_many = many.Add({{"m.py", "dense", 9}, {"m.py", "layer", 20}});
+  many.Add({{"m.py", "dense", 9}, {"m.py", "loss", 30}});
+  many.Add({{"m.py", "dense", 9}, {"m.py", "step", 40}});
+  // Only the second program has this helper.
+  const std::vector<std::pair<std::string, int>> callers = {{"f", 50}, {"g", 60}, {"h", 70}};
+  xla::OpMetadata of_helper;
+  for (const auto& [function, line] : callers)
+    of_helper = many.Add({{"m.py", "norm", 12}, {"m.py", function, line}});
+
+  SourceFrames a(few.module()), b(many.module());
+  EXPECT_EQ(a.LineOf(&of_few), "m.py:9");
+  EXPECT_EQ(b.LineOf(&of_many), "m.py:20");
+  a.ShareHelpers(&b);
+  EXPECT_EQ(a.LineOf(&of_few), "m.py:9");
+  EXPECT_EQ(b.LineOf(&of_many), "m.py:9");
+  EXPECT_EQ(b.LineOf(&of_helper), "m.py:70");
 }
 
 }  // namespace
