@@ -28,6 +28,15 @@ class ToroidWarning(UserWarning):
     """What a command noticed, such as an annotation that is not followed."""
 
 
+_LONGEST_LINE = 300  # Of an error of others, which may hold a whole program.
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error that says something, or its kind."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:_LONGEST_LINE] if lines else type(error).__name__
+
+
 # How long a command may run before its progress line appears, and how often the line is written anew, in seconds.
 _PROGRESS_AFTER, _PROGRESS_EVERY = 2.0, 0.5
 

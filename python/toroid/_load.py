@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
-from toroid._commands import ToroidError
+from toroid._commands import ToroidError, first_line
+from toroid._jaxlib import hlo_of_stablehlo
 
 # Files of a dump folder that hold a program before XLA's passes, the best first.
 _BEFORE_PASSES = (
@@ -40,21 +41,6 @@ def is_stablehlo(data: bytes) -> bool:
     return data.startswith(_BYTECODE_MAGIC) or (
         not data.lstrip().startswith(b"HloModule") and _STABLEHLO.search(data[:4096]) is not None
     )
-
-
-def hlo_of_stablehlo(data: bytes) -> bytes:
-    """The HLO proto of a StableHLO module, made by the installed jaxlib."""
-    try:
-        from jaxlib import xla_client  # pylint: disable=import-outside-toplevel
-    except ImportError:
-        raise ToroidError("StableHLO is read with jaxlib, which is not installed: pip install jaxlib") from None
-    try:
-        computation = getattr(xla_client, "_xla").mlir.mlir_module_to_xla_computation(
-            data, use_tuple_args=False, return_tuple=False
-        )
-    except Exception as error:  # jaxlib raises its own kinds.
-        raise ToroidError(f"StableHLO: {str(error).strip().splitlines()[0]}") from None
-    return bytes(computation.as_serialized_hlo_module_proto())
 
 
 def _hlo_of_mlir_module(module: Any) -> bytes:
@@ -103,7 +89,7 @@ def source_of(x: Any, arguments: Optional[Sequence[Any]], platform: Optional[str
         try:
             return None, bytes(x.compiler_ir("hlo").as_serialized_hlo_module_proto())
         except Exception as error:
-            raise ToroidError(f"{type(x).__name__}: {str(error).strip().splitlines()[0]}") from None
+            raise ToroidError(f"{type(x).__name__}: {first_line(error)}") from None
     if hasattr(x, "runtime_executable"):  # jax.stages.Compiled
         modules = x.runtime_executable().hlo_modules()
         if len(modules) != 1:

@@ -7,11 +7,11 @@ import tempfile
 import weakref
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Sequence
 
 import numpy as np
 
-from toroid import _arrays, _load, _render
+from toroid import _arrays, _jaxlib, _load, _render
 from toroid._commands import Word, run, run_json
 from toroid._shardings import mesh_axes, sharding_text
 
@@ -139,7 +139,15 @@ class _Program:
         run("hlo-convert", [self._path, "-o", out, "--format=pb", *flags])
         if self.describe()["container"] == "HloModuleProto":
             return out.read_bytes()
-        return _arrays.module_of_hlo_proto(out.read_bytes())
+        return _jaxlib.module_of_hlo_proto(out.read_bytes())
+
+    def arrays(self) -> tuple[list[_arrays.Array], list[_arrays.Array]]:
+        """The arrays of the parameters, with the author's names, and those of the result."""
+        counts = self.describe()
+        parameters: list[_arrays.Array] = []
+        for parameter in counts["parameter_list"]:
+            parameters += _arrays.arrays_of(parameter["shape"], parameter.get("author_name") or parameter["name"])
+        return parameters, _arrays.arrays_of(counts["result"]["shape"])
 
     def describe(self) -> dict[str, Any]:
         """What is in the program: opcodes, parameters, shardings, work (`hlo-convert --stats=json`)."""
@@ -156,15 +164,25 @@ class Partitioned(_Program):
     """The program that each device of a mesh runs."""
 
     def __init__(
-        self, path: Path, files: Optional[_Files], name: str, statistics: dict[str, Any], explained: dict[str, Any]
+        self,
+        path: Path,
+        files: Optional[_Files],
+        whole: "Module",
+        statistics: dict[str, Any],
+        explained: dict[str, Any],
     ):
-        super().__init__(path, files, name)
+        super().__init__(path, files, whole.name)
+        self._whole = whole
         self.statistics = statistics
         self._explained = explained  # By the run that made it: the file does not hold the notes.
 
     @property
     def num_partitions(self) -> int:
         return int(self.statistics["num_partitions"])
+
+    def arrays(self) -> tuple[list[_arrays.Array], list[_arrays.Array]]:
+        """The whole arrays of the parameters and of the result, which the devices hold in parts."""
+        return self._whole.arrays()
 
     def explain(self, *, full: bool = False, machine: Optional[str] = None) -> Explanation:
         """The table of `hlo-partition --explain`.
@@ -193,11 +211,27 @@ class Partitioned(_Program):
         Args:
           args: arrays, or nested tuples, lists and dicts of arrays, in the order of the parameters. None: generated ones.
         """
-        return _arrays.run_program(self._path, args, [], progress)
+        return _arrays.run_program(self._path, args, [], progress, self.arrays())
 
     def stablehlo(self) -> str:
         """The program as StableHLO text, made by the installed jaxlib."""
-        return _arrays.stablehlo_of(self._serialized(["--split_for_stablehlo"]))
+        return _jaxlib.stablehlo_text(_jaxlib.bytecode_of_hlo(self._serialized(["--split_for_stablehlo"])))
+
+    def as_jax(self, devices: Optional[Sequence[Any]] = None) -> Callable[..., list[Any]]:
+        """A function that runs the program on devices of jax: whole arguments in, whole arrays of jax out.
+
+        Its arguments are those of `run`, each for itself: `f(params, batch)`. It copies what it is given: no argument is used up,
+        even if the program donates it.
+
+        Args:
+          devices: the devices of jax, in the order of the program's; None: the first of all. Tests make them of the host with
+            `jax.config.update('jax_num_cpu_devices', 8)`.
+
+        Raises:
+          ToroidError: if jax is missing, has too few devices, or cannot compile the program.
+        """
+        proto = self._serialized(["--split_for_stablehlo"])
+        return _jaxlib.callable_of(proto, *self.arrays(), self.num_partitions, devices)
 
     def __repr__(self) -> str:
         sent = sum(c["sent_bytes"] for c in self.statistics["collectives"].values())
@@ -247,7 +281,7 @@ class Module(_Program):
             words.append("--strategies=" + (",".join(strategies) or "none"))
         explained = run_json("hlo-partition", words, **_options(progress))
         statistics = json.loads((files.folder / "statistics.json").read_text())
-        return Partitioned(out, files, self.name, statistics, explained)
+        return Partitioned(out, files, self, statistics, explained)
 
     def why(
         self,
@@ -311,12 +345,12 @@ class Module(_Program):
           num_partitions: as for `partition`; so are `shardings`, `mesh` and `progress`.
         """
         words = self._sharding_words(num_partitions, shardings, mesh)
-        data = _arrays.check_program(self._path, args, words, progress)
+        data = _arrays.check_program(self._path, args, words, progress, self.arrays()[0])
         return Check(data, _render.check(data))
 
     def run(self, args: Optional[Sequence[Any]] = None, *, progress: Optional[bool] = None) -> list[np.ndarray]:
         """Runs the program on one device, shardings ignored. Args as for `Partitioned.run`."""
-        return _arrays.run_program(self._path, args, ["--num_partitions=1"], progress)
+        return _arrays.run_program(self._path, args, ["--num_partitions=1"], progress, self.arrays())
 
     def _device_words(self, num_partitions: Optional[int]) -> list[str]:
         return [] if num_partitions is None else [f"--num_partitions={num_partitions}"]
@@ -333,7 +367,10 @@ class Module(_Program):
     def _ranks(self) -> dict[str, int]:
         ranks = {}
         for parameter in self.describe()["parameter_list"]:
-            rank = _arrays.rank_of(parameter["shape"])
+            arrays = _arrays.arrays_of(parameter["shape"])
+            if len(arrays) != 1:  # A tuple's sharding is written as HLO has it.
+                continue
+            rank = len(arrays[0].shape)
             ranks[parameter["name"]] = rank
             if parameter.get("author_name"):
                 ranks[parameter["author_name"]] = rank
