@@ -46,7 +46,7 @@ def test_the_corpus_computes_the_same_on_devices_of_jax(name):
     for result, value in zip(results, simulated):
         assert isinstance(result, jax.Array) and result.dtype == value.dtype and result.shape == value.shape
         np.testing.assert_allclose(
-            np.asarray(result, np.float64), np.asarray(value, np.float64), rtol=1e-3, atol=1e-3 * np.abs(value).max(initial=1e-3)
+            np.asarray(result, np.complex128), np.asarray(value, np.complex128), rtol=1e-3, atol=1e-3 * np.abs(value).max(initial=1e-3)
         )
 
 

@@ -63,6 +63,18 @@ def test_rows_have_the_users_names_lines_and_axes():
     assert any("test_jax.py:" in row["source"] for row in explanation.rows)
 
 
+def test_arrays_of_devices_that_are_not_the_meshs_are_taken_by_their_shapes():
+    params, x = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shapes())
+    key = jax.random.PRNGKey(0)
+
+    def step(params, x, key):
+        return loss(params, x + jax.random.normal(key, x.shape))
+
+    module = toroid.jax.lower(step, params, x, key, mesh="data=2,model=4", in_shardings=(*SPECS, P()))
+    assert module.partition().num_partitions == 8
+    assert "toroid/jax.py" not in module.text() and "test_jax.py" in module.text()
+
+
 def test_two_thousand_devices_need_not_exist():
     mesh = {"data": 64, "model": 32}
     module = toroid.jax.lower(train_step, *shapes(), mesh=mesh, in_shardings=SPECS)

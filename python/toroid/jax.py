@@ -8,8 +8,19 @@ from typing import Any, Callable, Iterator, Optional, TypeVar
 
 from toroid._commands import ToroidError
 from toroid._module import Explanation, Module, Partitioned, load
+from toroid._shardings import mesh_axes
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+@functools.cache
+def _leave_out_of_stacks() -> None:
+    """Source lines are those of the caller, not of this file."""
+    try:
+        from jax.extend.source_info_util import register_exclusion  # pylint: disable=import-outside-toplevel
+    except ImportError:
+        return
+    register_exclusion(__file__)
 
 
 def lower(
@@ -36,24 +47,36 @@ def lower(
     import jax  # pylint: disable=import-outside-toplevel
     from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec  # pylint: disable=import-outside-toplevel
 
-    if isinstance(mesh, dict):
-        mesh = AbstractMesh(tuple(mesh.values()), tuple(mesh))
+    _leave_out_of_stacks()
+    if isinstance(mesh, (dict, str)):
+        axes = mesh_axes(mesh) or {}
+        mesh = AbstractMesh(tuple(axes.values()), tuple(axes))
     elif mesh is not None and not isinstance(mesh, AbstractMesh):
         mesh = mesh.abstract_mesh
+
+    make: Any = NamedSharding
+    struct: Any = jax.ShapeDtypeStruct
 
     def placed(tree: Any) -> Any:
         if mesh is None:
             return tree
-        make: Any = NamedSharding
-
         def is_spec(x: Any) -> bool:
             return isinstance(x, PartitionSpec)
 
         return jax.tree.map(lambda x: make(mesh, x) if is_spec(x) else x, tree, is_leaf=is_spec)
 
-    for tracer in jax.tree.leaves(args):
-        if isinstance(tracer, jax.core.Tracer):
+    def shape_of(x: Any) -> Any:
+        if isinstance(x, jax.core.Tracer):
             raise ToroidError("an argument is a tracer: call toroid.jax.lower outside jit, with arrays or ShapeDtypeStructs")
+        if not isinstance(x, jax.Array):
+            return x
+        # Where an array happens to lie says nothing of the mesh, unless it was put on one.
+        placed_on: Any = x.sharding
+        named = isinstance(placed_on, NamedSharding) and placed_on.mesh.size > 1
+        sharding = make(placed_on.mesh.abstract_mesh, placed_on.spec) if named else None
+        return struct(x.shape, x.dtype, sharding=sharding, weak_type=x.weak_type)
+
+    args = jax.tree.map(shape_of, args)
     if in_shardings is not None:
         jit_options["in_shardings"] = placed(in_shardings)
     if out_shardings is not None:
