@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any, Iterator, NamedTuple, Optional, Sequence
 
@@ -13,6 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from toroid._commands import ToroidError, Word, first_line, run
+from toroid._files import Files
 
 # NumPy's own types carry no name for these; files hold them as raw bytes (docs/commands.md).
 _EXTENSION_TYPES = {
@@ -107,8 +107,8 @@ def arguments_of(args: Any, parameters: Sequence[Array], kept: tuple[type, ...] 
     return arrays
 
 
-def _write_arguments(folder: Path, args: Any, parameters: Sequence[Array]) -> Path:
-    out = folder / "arguments.npz"
+def _write_arguments(files: Files, args: Any, parameters: Sequence[Array]) -> Path:
+    out = files.folder / "arguments.npz"
     with open(out, "wb") as file:
         np.savez(file, *arguments_of(args, parameters))
     return out
@@ -130,14 +130,14 @@ def run_program(
 ) -> list[np.ndarray]:
     """Runs a program of these parameters and results with `hlo-run`, and returns its results."""
     parameters, results = arrays
-    with tempfile.TemporaryDirectory(prefix="toroid-") as name:
-        folder = Path(name)
-        command: list[Word] = [path, *words, "-o", folder / "results.npz"]
-        if args is not None:
-            command += ["--args", _write_arguments(folder, args, parameters)]
-        run("hlo-run", command, progress=progress)
-        with np.load(folder / "results.npz") as file:
-            return [_as_declared(file[f"arr_{i}"], declared) for i, declared in enumerate(results)]
+    files = Files()
+    out = files.folder / "results.npz"
+    command: list[Word] = [path, *words, "-o", out]
+    if args is not None:
+        command += ["--args", _write_arguments(files, args, parameters)]
+    run("hlo-run", command, progress=progress)
+    with np.load(out) as file:
+        return [_as_declared(file[f"arr_{i}"], declared) for i, declared in enumerate(results)]
 
 
 def check_program(
@@ -148,12 +148,12 @@ def check_program(
     parameters: Sequence[Array],
 ) -> dict[str, Any]:
     """The JSON of `hlo-run --check`."""
-    with tempfile.TemporaryDirectory(prefix="toroid-") as name:
-        command: list[Word] = [path, "--check", *words]
-        if args is not None:
-            command += ["--args", _write_arguments(Path(name), args, parameters)]
-        # A difference is a result, with exit code 1 and the same line of JSON.
-        text = run("hlo-run", command, progress=progress, allowed_exits=(0, 1))
-        if not text.strip():
-            run("hlo-run", command, progress=progress)  # Raises the command's error.
-        return dict(json.loads(text))
+    files = Files()
+    command: list[Word] = [path, "--check", *words]
+    if args is not None:
+        command += ["--args", _write_arguments(files, args, parameters)]
+    # A difference is a result, with exit code 1 and the same line of JSON.
+    text = run("hlo-run", command, progress=progress, allowed_exits=(0, 1))
+    if not text.strip():
+        run("hlo-run", command, progress=progress)  # Raises the command's error.
+    return dict(json.loads(text))

@@ -42,36 +42,6 @@ def bytecode_of_hlo(proto: bytes) -> bytes:
         raise ToroidError(f"StableHLO: {first_line(error)}") from None
 
 
-def module_of_hlo_proto(proto: bytes) -> bytes:
-    """The HloModuleProto in an HloProto: field 1, a length and as many bytes.
-
-    >>> module_of_hlo_proto(bytes([0x1A, 1, 7, 0x0A, 2, 5, 6]))
-    b'\\x05\\x06'
-    """
-    at = 0
-
-    def varint() -> int:
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = proto[at]
-            at += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    while at < len(proto):
-        tag = varint()
-        if tag & 7 != 2:
-            break
-        length = varint()
-        if tag >> 3 == 1:
-            return proto[at : at + length]
-        at += length
-    raise ToroidError("an HloProto without a module")
-
-
 def stablehlo_text(bytecode: bytes) -> str:
     """StableHLO bytecode as text."""
     from jaxlib.mlir import ir  # pylint: disable=import-outside-toplevel

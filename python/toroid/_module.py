@@ -3,120 +3,22 @@
 from __future__ import annotations
 
 import json
-import tempfile
-import weakref
-import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 import numpy as np
 
-from toroid import _arrays, _jaxlib, _load, _render
+from toroid import _arrays, _jaxlib, _load, _protos, _render
 from toroid._commands import Word, run, run_json
+from toroid._files import Files
+from toroid._results import Check, Explanation, Simulation, Text
 from toroid._shardings import mesh_axes, sharding_text
-
-if TYPE_CHECKING:
-    import pandas
 
 Shardings = Mapping[str, Any]
 
 
-class _Files:
-    """A folder for the files of one object, which goes with it."""
-
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="toroid-"))
-        self._finalizer = weakref.finalize(self, shutil.rmtree, str(self.folder), True)
-
-    def write(self, name: str, data: bytes) -> Path:
-        path = self.folder / name
-        path.write_bytes(data)
-        return path
-
-
-class Result:
-    """What a command found out: a table for people and an object for programs.
-
-    In a terminal it prints as the command's table, in a notebook as a page's table.
-    """
-
-    def __init__(self, data: dict[str, Any], text: str):
-        self._data, self._text = data, text
-
-    def to_dict(self) -> dict[str, Any]:
-        """The command's JSON; docs/commands.md describes its keys and units."""
-        return self._data
-
-    def __getitem__(self, key: str) -> Any:
-        return self._data[key]
-
-    def __repr__(self) -> str:
-        return self._text
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{_render.escape(self._text)}</pre>"
-
-
-class Explanation(Result):
-    """The collectives of a partitioned program, with what needs them."""
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """A dict for each row, most bytes first: opcode, count, trips, group, operand_bytes, sent_bytes (per device), name, step, source."""
-        return list(self._data["rows"])
-
-    @property
-    def notes(self) -> list[dict[str, Any]]:
-        """Arrays that are replicated, cut unevenly, or not cut as they were asked to be."""
-        return list(self._data["notes"])
-
-    @property
-    def sent_bytes(self) -> int:
-        """Bytes that each device sends."""
-        return int(self._data["sent_bytes"])
-
-    def frame(self) -> "pandas.DataFrame":
-        """The rows as a pandas frame."""
-        return _render.frame(self.rows)
-
-    def _repr_html_(self) -> str:
-        return _render.explanation(self._data)
-
-
-class Check(Result):
-    """How the partitioned program's values compare with those of the unpartitioned one."""
-
-    @property
-    def equal(self) -> bool:
-        return bool(self._data["equal"])
-
-    def __bool__(self) -> bool:
-        return self.equal
-
-
-class Simulation(Result):
-    """A predicted execution on a slice of a pod."""
-
-    @property
-    def step_seconds(self) -> float:
-        return float(self._data["step_seconds"])
-
-    @property
-    def groups(self) -> list[dict[str, Any]]:
-        """The instructions and fusions that take time, longest first."""
-        return list(self._data["groups"])
-
-    @property
-    def collectives(self) -> list[dict[str, Any]]:
-        return list(self._data["collectives"])
-
-    def frame(self) -> "pandas.DataFrame":
-        """Groups and collectives as a pandas frame, with seconds and share of the step."""
-        return _render.frame(self.groups + self.collectives)
-
-
 class _Program:
-    def __init__(self, path: Path, files: Optional[_Files], name: str):
+    def __init__(self, path: Path, files: Optional[Files], name: str):
         self._path, self._files, self.name = path, files, name
         self._description: Optional[dict[str, Any]] = None
 
@@ -134,12 +36,12 @@ class _Program:
         return self._serialized([])
 
     def _serialized(self, flags: Sequence[str]) -> bytes:
-        files = _Files()
+        files = Files()
         out = files.folder / "serialized.hlo.pb"
         run("hlo-convert", [self._path, "-o", out, "--format=pb", *flags])
         if self.describe()["container"] == "HloModuleProto":
             return out.read_bytes()
-        return _jaxlib.module_of_hlo_proto(out.read_bytes())
+        return _protos.module_of_hlo_proto(out.read_bytes())
 
     def arrays(self) -> tuple[list[_arrays.Array], list[_arrays.Array]]:
         """The arrays of the parameters, with the author's names, and those of the result."""
@@ -166,7 +68,7 @@ class Partitioned(_Program):
     def __init__(
         self,
         path: Path,
-        files: Optional[_Files],
+        files: Optional[Files],
         whole: "Module",
         statistics: dict[str, Any],
         explained: dict[str, Any],
@@ -245,7 +147,7 @@ class Partitioned(_Program):
 class Module(_Program):
     """A program of the whole mesh, with or without shardings."""
 
-    def __init__(self, path: Path, files: Optional[_Files], name: str):
+    def __init__(self, path: Path, files: Optional[Files], name: str):
         super().__init__(path, files, name)
 
     def partition(
@@ -272,7 +174,7 @@ class Module(_Program):
         Raises:
           ToroidError: if the program cannot be partitioned so.
         """
-        files = _Files()
+        files = Files()
         out = files.folder / "partitioned.hlo.pb"
         words: list[Word] = [self._path, "-o", out, "--stats", files.folder / "statistics.json", "--explain=json", *self._sharding_words(num_partitions, shardings, mesh)]
         if machine is not None:
@@ -396,11 +298,13 @@ def load(
     Raises:
       ToroidError: if there is no program in x, or more than one.
     """
-    path, data = _load.source_of(x, args, platform)
-    files: Optional[_Files] = None
-    if path is None:
-        files = _Files()
-        path = files.write("module.hlo.pb", data)
+    source = _load.source_of(x, args, platform)
+    files: Optional[Files] = None
+    if isinstance(source, Path):
+        path = source
+    else:
+        files = Files()
+        path = files.write(source.name, source.data)
     module = Module(path, files, name or "module")
     module._description = run_json("hlo-convert", [path, "--stats=json"])  # Reads the file: an error shows here.
     module.name = name or module._description.get("name", path.name)

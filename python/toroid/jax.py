@@ -7,7 +7,8 @@ import functools
 from typing import Any, Callable, Iterator, Optional, TypeVar
 
 from toroid._commands import ToroidError
-from toroid._module import Explanation, Module, Partitioned, load
+from toroid._module import Module, Partitioned, load
+from toroid._results import Explanation
 from toroid._shardings import mesh_axes
 
 F = TypeVar("F", bound=Callable[..., Any])
