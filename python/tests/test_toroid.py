@@ -71,6 +71,22 @@ def test_specs_tuples_and_texts_are_shardings():
     assert module.partition(shardings=MEGATRON, mesh="data=2,model=4").num_partitions == 8
 
 
+def test_a_module_is_partitioned_for_other_sizes_of_its_mesh():
+    module = toroid.load(CORPUS / "lm_fsdp_tensor_parallel.shardy.hlo.pb")
+    assert module.partition().num_partitions == 8
+    assert module.partition(mesh={"data": 4, "model": 4}).num_partitions == 16
+    assert module.partition(mesh="data=2").num_partitions == 4
+    name = module.arrays()[0][0].name
+    assert module.partition(mesh={"data": 2}, shardings={name: (None, "model")}).num_partitions == 4
+    assert toroid.simulate(module, "tpu-v3-32", mesh={"data": 16})["devices"] == 32
+    with pytest.raises(toroid.ToroidError, match="rows"):
+        module.partition(mesh={"rows": 4})
+    with pytest.raises(toroid.ToroidError, match="Shardy"):
+        toroid.load(MOE).partition(mesh={"experts": 4})
+    with pytest.raises(toroid.ToroidError, match="give mesh to partition"):
+        toroid.simulate(module.partition(), mesh={"data": 2})
+
+
 def test_runs_and_checks_agree_with_numpy():
     module, (x, w1, w2) = toroid.load(LAYER), arrays()
     expected = np.tanh(x @ w1) @ w2
@@ -217,6 +233,18 @@ def test_a_cut_has_a_reason():
     assert "the module asks for it here" in why
     with pytest.raises(toroid.ToroidError, match="no array is named 'nothing_like_it'"):
         module.why("nothing_like_it")
+
+
+def test_changes_are_advised():
+    module = toroid.load(LAYER)
+    by_rows = {"params['w_up']": ("model",)}
+    advice = module.advise(shardings=by_rows, mesh={"model": 8})
+    assert repr(advice).startswith("advice: params['w_up'] ") and "(-20.0 %)" in advice
+
+
+def test_a_page_is_written(tmp_path):
+    page = toroid.load(MOE).page(tmp_path / "page.html", machine="tpu-v3-8")
+    assert "<html" in page.read_text() and "all-to-all" in page.read_text()
 
 
 def test_another_sharding_is_tried():

@@ -101,7 +101,7 @@ def source_of(x: Any, arguments: Optional[Sequence[Any]], platform: Optional[str
 
 
 def _kind(x: Any) -> str:
-    return f"{type(x).__module__}.{type(x).__qualname__}"
+    return f"{type(x).__module__}.{type(x).__qualname__}".replace("._src.", ".")
 
 
 def _of_bytes(data: bytes, name: str) -> Source:

@@ -93,6 +93,9 @@ class Simulation(Result):
     def collectives(self) -> list[dict[str, Any]]:
         return list(self._data["collectives"])
 
+    def _repr_html_(self) -> str:
+        return _render.simulation_page(self._data)
+
     def frame(self) -> "pandas.DataFrame":
         """Groups and collectives as a pandas frame, with seconds and share of the step."""
         return _render.frame(self.groups + self.collectives)

@@ -7,7 +7,8 @@ import functools
 from typing import Any, Callable, Iterator, Optional, TypeVar
 
 from toroid._commands import ToroidError
-from toroid._module import Module, Partitioned, load
+from toroid._module import Module, load
+from toroid._program import Partitioned
 from toroid._results import Explanation
 from toroid._shardings import mesh_axes
 
@@ -22,6 +23,16 @@ def _leave_out_of_stacks() -> None:
     except ImportError:
         return
     register_exclusion(__file__)
+
+
+def _afresh(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that jax has not traced yet: in a notebook, what f calls may have been written anew."""
+
+    @functools.wraps(f)
+    def same(*args: Any, **kwargs: Any) -> Any:
+        return f(*args, **kwargs)
+
+    return same
 
 
 def lower(
@@ -82,7 +93,7 @@ def lower(
         jit_options["in_shardings"] = placed(in_shardings)
     if out_shardings is not None:
         jit_options["out_shardings"] = placed(out_shardings)
-    jitted = jax.jit(f, **jit_options) if jit_options or not hasattr(f, "trace") else f
+    jitted = jax.jit(_afresh(f), **jit_options) if jit_options or not hasattr(f, "trace") else f
     context: Any = jax.sharding.use_abstract_mesh(mesh) if mesh is not None else contextlib.nullcontext()
     with context:
         traced = jitted.trace(*args)
