@@ -118,6 +118,12 @@ def test_a_watched_function_runs_as_before():
         return 2 * x
 
     np.testing.assert_array_equal(double(jnp.arange(3)), [0, 2, 4])
+    np.testing.assert_array_equal(double(x=jnp.arange(2)), [0, 2])
+
+    step = toroid.jax.watch(max_collectives=0, mesh=MESH, in_shardings=SPECS)(train_step)
+    for _ in range(2):  # Also when it is called again.
+        with pytest.raises(toroid.jax.CommunicationGrew):
+            step(*shapes())
 
 
 def test_what_is_no_program_says_what_to_do():

@@ -158,9 +158,10 @@ class watch(contextlib.ContextDecorator):
     def __exit__(self, *unused: Any) -> None:
         return None
 
-    def check(self, f: Callable[..., Any], *args: Any) -> Partitioned:
+    def check(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Partitioned:
         """Partitions f for these arguments; raises CommunicationGrew if it sends too much."""
-        partitioned = lower(f, *args, **self._options).partition()
+        called = functools.wraps(f)(functools.partial(f, **kwargs)) if kwargs else f
+        partitioned = lower(called, *args, **self._options).partition()
         _require(getattr(f, "__name__", "the step"), partitioned, self._max_bytes, self._max_collectives)
         return partitioned
 
@@ -171,11 +172,11 @@ class watch(contextlib.ContextDecorator):
 
         @functools.wraps(f)
         def watched(*args: Any, **kwargs: Any) -> Any:
-            leaves, tree = jax.tree.flatten(args)
+            leaves, tree = jax.tree.flatten((args, kwargs))
             key = (tree, tuple((getattr(x, "shape", ()), str(getattr(x, "dtype", type(x))), str(getattr(x, "sharding", ""))) for x in leaves))
             if key not in seen:
+                self.check(f, *args, **kwargs)
                 seen.add(key)
-                self.check(f, *args)
             return f(*args, **kwargs)
 
         return watched  # type: ignore[return-value]
