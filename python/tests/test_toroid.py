@@ -176,6 +176,42 @@ def test_not_a_number_is_a_value():
     assert np.isnan(module.run([x, w1, w2])[0][0]).all()
 
 
+STABLEHLO = """module @m attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["data"=4]>
+  func.func public @main(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}) -> (tensor<4xf32> {jax.result_info = ""}) {
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %0 = stablehlo.reduce(%arg0 init: %cst) applies stablehlo.add across dimensions = [0] : (tensor<8x4xf32>, tensor<f32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("jaxlib_is_there", [True, False])
+def test_text_of_stablehlo_needs_no_jaxlib(jaxlib_is_there, monkeypatch, tmp_path):
+    if not jaxlib_is_there:
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+        monkeypatch.setitem(sys.modules, "jaxlib", None)
+    (tmp_path / "m.mlir").write_text(STABLEHLO)
+    for source in (STABLEHLO, STABLEHLO.encode(), tmp_path / "m.mlir"):
+        module = toroid.load(source)
+        assert [row["opcode"] for row in module.partition().explain().rows] == ["all-reduce"]
+        np.testing.assert_array_equal(module.run([np.ones((8, 4), np.float32)])[0], [8, 8, 8, 8])
+    bytecode = b"ML\xefR\x0dStableHLO_v1.0.0"
+    (tmp_path / "m.mlirbc").write_bytes(bytecode)
+    for source, name in ((bytecode, "bytes"), (tmp_path / "m.mlirbc", "m.mlirbc")):
+        expected = "" if jaxlib_is_there else ".*pip install jaxlib$"
+        with pytest.raises(toroid.ToroidError, match=f"{name}: {expected}") as error:
+            toroid.load(source)
+        assert "\n" not in str(error.value)
+    if not jaxlib_is_there:
+        with pytest.raises(toroid.ToroidError, match="StableHLO is written with jaxlib, which is not installed"):
+            module.partition().stablehlo()
+        monkeypatch.setitem(sys.modules, "jax", None)
+        with pytest.raises(toroid.ToroidError, match="pip install jax"):
+            module.partition().as_jax()
+
+
 def test_a_folder_of_dumps_with_one_module_is_a_module(tmp_path):
     (tmp_path / "module_0001.jit_f.before_optimizations.txt").write_text(LAYER)
     (tmp_path / "module_0001.jit_f.cpu_after_optimizations.txt").write_text("HloModule other")

@@ -14,7 +14,7 @@ def _xla_mlir(purpose: str) -> Any:
     try:
         from jaxlib import xla_client  # pylint: disable=import-outside-toplevel
     except ImportError:
-        raise ToroidError(f"StableHLO is {purpose} with jaxlib, which is not installed: pip install jaxlib") from None
+        raise ToroidError(f"{purpose} with jaxlib, which is not installed: pip install jaxlib") from None
     return getattr(xla_client, "_xla").mlir
 
 
@@ -25,7 +25,7 @@ def hlo_of_stablehlo(data: bytes, name: str = "StableHLO") -> bytes:
       data: text, bytecode or a portable artifact.
       name: what the module is called in errors.
     """
-    mlir = _xla_mlir("read")
+    mlir = _xla_mlir(f"{name}: StableHLO bytecode is read")
     try:
         computation = mlir.mlir_module_to_xla_computation(data, use_tuple_args=False, return_tuple=False)
     except Exception as error:  # jaxlib raises its own kinds.
@@ -35,7 +35,7 @@ def hlo_of_stablehlo(data: bytes, name: str = "StableHLO") -> bytes:
 
 def bytecode_of_hlo(proto: bytes) -> bytes:
     """StableHLO bytecode of an HloModuleProto."""
-    mlir = _xla_mlir("written")
+    mlir = _xla_mlir("StableHLO is written")
     try:
         return bytes(mlir.hlo_to_stablehlo(proto))
     except Exception as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import sys
@@ -105,7 +106,12 @@ def _kind(x: Any) -> str:
 
 
 def _of_bytes(data: bytes, name: str) -> Source:
-    return Source(hlo_of_stablehlo(data, name) if is_stablehlo(data) else data, name)
+    return Source(hlo_of_stablehlo(data, name) if _needs_jaxlib(data) else data, name)
+
+
+def _needs_jaxlib(data: bytes) -> bool:
+    """Whether jaxlib makes HLO of these bytes; without jaxlib, the commands read StableHLO text themselves."""
+    return is_stablehlo(data) and (data.startswith(_BYTECODE_MAGIC) or importlib.util.find_spec("jaxlib") is not None)
 
 
 def _of_path(path: Path) -> Union[Path, Source]:
@@ -116,7 +122,7 @@ def _of_path(path: Path) -> Union[Path, Source]:
             raise ToroidError(f"{path}: {path.stat().st_size:,} bytes, more than the {MOST_BYTES:,} that a module may have")
         with open(path, "rb") as file:
             begin = file.read(4096)
-            return _of_bytes(begin + file.read(), path.name) if is_stablehlo(begin) else path
+            return Source(hlo_of_stablehlo(begin + file.read(), str(path)), path.name) if _needs_jaxlib(begin) else path
     except FileNotFoundError:
         raise ToroidError(f"{path}: no such file or folder") from None
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name.
