@@ -13,6 +13,8 @@ from toroid._commands import ToroidError, first_line
 from toroid._files import MOST_BYTES
 from toroid._jaxlib import hlo_of_stablehlo
 from toroid._protos import with_file_names
+from toroid._tensorflow import hlo_of_function
+from toroid._torch import hlo_of_torch
 
 # Files of a dump folder that hold a program before XLA's passes, the best first.
 _BEFORE_PASSES = (
@@ -157,9 +159,10 @@ def _of_framework(x: Any, arguments: Optional[Sequence[Any]], platform: Optional
     if hasattr(x, "mlir_module_serialized"):  # jax.export.Exported
         return hlo_of_stablehlo(bytes(x.mlir_module_serialized), _kind(x))
     if hasattr(x, "experimental_get_compiler_ir"):  # A function of TensorFlow.
-        if arguments is None:
-            raise ToroidError("a TensorFlow function needs the shapes of its arguments: toroid.load(f, args=[tf.TensorSpec(...), ...])")
-        return bytes(x.experimental_get_compiler_ir(*arguments)(stage="hlo_serialized"))
+        return hlo_of_function(x, arguments)
+    from_torch = hlo_of_torch(x, arguments, _needs_jaxlib)
+    if from_torch is not None:
+        return from_torch
     if hasattr(x, "as_serialized_hlo_module_proto"):  # An HloModule or XlaComputation of jaxlib.
         return bytes(x.as_serialized_hlo_module_proto())
     if hasattr(x, "operation") and hasattr(x.operation, "get_asm"):  # A module of MLIR.
@@ -170,6 +173,10 @@ def _of_framework(x: Any, arguments: Optional[Sequence[Any]], platform: Optional
 
 
 def _hint(x: Any) -> str:
+    if hasattr(x, "structured_input_signature"):  # A function of TensorFlow for one signature.
+        return "; load the tf.function that it was made of, with args=[tf.TensorSpec(...), ...]"
+    if hasattr(x, "named_parameters"):  # A module of PyTorch.
+        return "; export it: torch.export.export(module, args)"
     if hasattr(x, "trace") and hasattr(x, "lower"):  # jax.jit(f) itself.
         return "; give it arguments first: f.trace(*args) or f.lower(*args)"
     if type(x).__module__.split(".")[0] in ("jax", "jaxlib"):

@@ -214,8 +214,10 @@ def load(
 
     Args:
       x: the path of a dump or of a folder of dumps; the bytes or text of HLO or StableHLO; `jax.jit(f).lower(...)` or `.trace(...)`; a
-        `jax.stages.Compiled`; a `jax.export.Exported`; a TensorFlow function; a module of jaxlib.
-      args: shapes for a TensorFlow function (`tf.TensorSpec`).
+        `jax.stages.Compiled`; a `jax.export.Exported`; a TensorFlow function; a `torch.export.ExportedProgram`, or tensors that PyTorch/XLA
+        has yet to compute; a module of jaxlib; an open file.
+      args: shapes for a TensorFlow function (`tf.TensorSpec`); for tensors of PyTorch/XLA a mapping of names to the tensors that they are
+        computed from.
       platform: what a traced function is lowered for, such as "tpu".
       name: what to call it in prints.
 

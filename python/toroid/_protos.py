@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Callable, Iterator, Union
+from typing import Callable, Iterator, NamedTuple, Optional, Union
 
 from toroid._commands import ToroidError
 
 _BYTES = 2  # The wire type of strings and messages.
 _FIXED = {1: 8, 5: 4}  # Wire types of so many bytes.
+# Of HloModuleProto, of HloComputationProto, of HloInstructionProto, of OpMetadata.
+_COMPUTATIONS, _ENTRY_COMPUTATION_ID = 3, 6
+_INSTRUCTIONS, _COMPUTATION_ID = 2, 5
+_OPCODE, _METADATA, _PARAMETER_NUMBER = 2, 7, 9
+_OP_NAME, _SOURCE_FILE, _SOURCE_LINE, _STACK_FRAME_ID = 2, 3, 4, 15
 # HloProto.hlo_module, HloModuleProto.stack_frame_index, StackFrameIndexProto.file_names.
 _HLO_MODULE, _STACK_FRAME_INDEX, _FILE_NAMES = 1, 17, 1
 
@@ -32,14 +37,14 @@ def _written(value: int) -> bytes:
     return bytes(out + bytes([value]))
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, bytes, Union[bytes, None]]]:
-    """Number, whole bytes and content of each field; content None if it is a number."""
+def _fields(data: bytes) -> Iterator[tuple[int, bytes, Union[bytes, int]]]:
+    """Number, whole bytes and content of each field: bytes, or an integer."""
     at = 0
     try:
         while at < len(data):
             begin = at
             tag, at = _varint(data, at)
-            content = None
+            content: Union[bytes, int] = 0
             if tag & 7 == _BYTES:
                 length, at = _varint(data, at)
                 content = data[at : at + length]
@@ -47,7 +52,7 @@ def _fields(data: bytes) -> Iterator[tuple[int, bytes, Union[bytes, None]]]:
             elif tag & 7 in _FIXED:
                 at += _FIXED[tag & 7]
             elif tag & 7 == 0:
-                _, at = _varint(data, at)
+                content, at = _varint(data, at)
             else:
                 raise IndexError
             if at > len(data):
@@ -68,7 +73,7 @@ def module_of_hlo_proto(proto: bytes) -> bytes:
     b'\\x05\\x06'
     """
     for number, _, content in _fields(proto):
-        if number == _HLO_MODULE and content is not None:
+        if number == _HLO_MODULE and isinstance(content, bytes):
             return content
     raise ToroidError("an HloProto without a module")
 
@@ -79,13 +84,65 @@ def with_file_names(module: bytes, name: Callable[[str], str]) -> bytes:
     >>> with_file_names(_field(17, _field(1, b"a.py") + _field(2, b"f")) + _field(1, b"m"), lambda file: "In[1]")
     b'\\x8a\\x01\\n\\n\\x05In[1]\\x12\\x01f\\n\\x01m'
     """
-    out = []
-    for number, whole, index in _fields(module):
-        if number == _STACK_FRAME_INDEX and index is not None:
-            parts = []
-            for part, unchanged, file in _fields(index):
-                named = part == _FILE_NAMES and file is not None
-                parts.append(_field(part, name(file.decode()).encode()) if named and file is not None else unchanged)
-            whole = _field(number, b"".join(parts))
-        out.append(whole)
-    return b"".join(out)
+    return _each(module, _STACK_FRAME_INDEX, lambda index: _each(index, _FILE_NAMES, lambda file: name(_text(file)).encode()))
+
+
+class Origin(NamedTuple):
+    """What an instruction is called and where it was written; 0: not known."""
+
+    op_name: str
+    file: str = ""
+    line: int = 0
+
+
+def with_origins(module: bytes, origin: Callable[[str, int], Optional[Origin]]) -> bytes:
+    """An HloModuleProto with other metadata.
+
+    Args:
+      module: a serialized HloModuleProto.
+      origin: by an instruction's op_name and, for a parameter of the program, its number (else -1), its metadata; None: as they are.
+    """
+    entry = _integer(module, _ENTRY_COMPUTATION_ID)
+
+    def instruction(data: bytes, in_entry: bool) -> bytes:
+        opcode, op_name, number = "", "", 0
+        for field, _, content in _fields(data):
+            if field == _OPCODE:
+                opcode = _text(content)
+            elif field == _PARAMETER_NUMBER and isinstance(content, int):
+                number = content
+            elif field == _METADATA and isinstance(content, bytes):
+                op_name = next((_text(name) for part, _, name in _fields(content) if part == _OP_NAME), "")
+        found = origin(op_name, number if in_entry and opcode == "parameter" else -1)
+        if found is None:
+            return data
+        metadata = _field(_OP_NAME, found.op_name.encode())
+        if found.line > 0:
+            metadata += _field(_SOURCE_FILE, found.file.encode()) + _number(_SOURCE_LINE, found.line) + _number(_STACK_FRAME_ID, 0)
+        return data + _field(_METADATA, metadata)  # A message that comes twice is one with the later values.
+
+    def computation(data: bytes) -> bytes:
+        in_entry = _integer(data, _COMPUTATION_ID) == entry
+        return _each(data, _INSTRUCTIONS, lambda each: instruction(each, in_entry))
+
+    return _each(module, _COMPUTATIONS, computation)
+
+
+def _integer(message: bytes, number: int) -> int:
+    return next((content for field, _, content in _fields(message) if field == number and isinstance(content, int)), 0)
+
+
+def _each(message: bytes, number: int, change: Callable[[bytes], bytes]) -> bytes:
+    """A message with each field of a number changed."""
+    return b"".join(
+        _field(number, change(content)) if field == number and isinstance(content, bytes) else whole
+        for field, whole, content in _fields(message)
+    )
+
+
+def _number(number: int, value: int) -> bytes:
+    return _written(number << 3) + _written(value)
+
+
+def _text(content: Union[bytes, int]) -> str:
+    return content.decode("utf-8", "replace") if isinstance(content, bytes) else ""
