@@ -70,14 +70,16 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, size_t limit) {
   if (file.get() < 0) return SystemError(path);
   struct stat info;
   if (fstat(file.get(), &info) != 0) return SystemError(path);
+  const size_t known = S_ISREG(info.st_mode) && info.st_size >= 0 ? static_cast<size_t>(info.st_size) : 0;
+  const auto too_long = [&] {
+    return absl::ResourceExhaustedError(absl::StrCat(path, ": holds more than ", limit, " bytes"));
+  };
+  if (known > limit) return too_long();
   // One byte more than the size, so that the same read meets the end of the file.
-  std::string bytes(
-      S_ISREG(info.st_mode) && info.st_size >= 0 ? static_cast<size_t>(info.st_size) + 1 : 1 << 16, 0);
+  std::string bytes(known > 0 ? known + 1 : 1 << 16, 0);
   size_t size = 0;
   while (true) {
-    if (size > limit) {
-      return absl::ResourceExhaustedError(absl::StrCat(path, ": holds more than ", limit, " bytes"));
-    }
+    if (size > limit) return too_long();
     if (size == bytes.size()) bytes.resize(2 * bytes.size());
     const ssize_t n = read(file.get(), bytes.data() + size, bytes.size() - size);
     if (n < 0 && errno == EINTR) continue;

@@ -63,6 +63,18 @@ def test_rows_have_the_users_names_lines_and_axes():
     assert any("test_jax.py:" in row["source"] for row in explanation.rows)
 
 
+def test_arrays_of_devices_that_are_not_the_meshs_are_taken_by_their_shapes():
+    params, x = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shapes())
+    key = jax.random.PRNGKey(0)
+
+    def step(params, x, key):
+        return loss(params, x + jax.random.normal(key, x.shape))
+
+    module = toroid.jax.lower(step, params, x, key, mesh="data=2,model=4", in_shardings=(*SPECS, P()))
+    assert module.partition().num_partitions == 8
+    assert "toroid/jax.py" not in module.text() and "test_jax.py" in module.text()
+
+
 def test_two_thousand_devices_need_not_exist():
     mesh = {"data": 64, "model": 32}
     module = toroid.jax.lower(train_step, *shapes(), mesh=mesh, in_shardings=SPECS)
@@ -106,6 +118,12 @@ def test_a_watched_function_runs_as_before():
         return 2 * x
 
     np.testing.assert_array_equal(double(jnp.arange(3)), [0, 2, 4])
+    np.testing.assert_array_equal(double(x=jnp.arange(2)), [0, 2])
+
+    step = toroid.jax.watch(max_collectives=0, mesh=MESH, in_shardings=SPECS)(train_step)
+    for _ in range(2):  # Also when it is called again.
+        with pytest.raises(toroid.jax.CommunicationGrew):
+            step(*shapes())
 
 
 def test_what_is_no_program_says_what_to_do():

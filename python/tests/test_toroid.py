@@ -1,11 +1,7 @@
 """The package without jax: files, bytes, shardings, runs, checks, predictions, errors."""
 
-import os
-import signal
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import ml_dtypes
@@ -73,6 +69,22 @@ def test_specs_tuples_and_texts_are_shardings():
     texts = {"x": "{devices=[2,1,4]<=[8] last_tile_dim_replicate}", "params['w_up']": "{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate}"}
     assert module.partition(shardings=texts).num_partitions == 8
     assert module.partition(shardings=MEGATRON, mesh="data=2,model=4").num_partitions == 8
+
+
+def test_a_module_is_partitioned_for_other_sizes_of_its_mesh():
+    module = toroid.load(CORPUS / "lm_fsdp_tensor_parallel.shardy.hlo.pb")
+    assert module.partition().num_partitions == 8
+    assert module.partition(mesh={"data": 4, "model": 4}).num_partitions == 16
+    assert module.partition(mesh="data=2").num_partitions == 4
+    name = module.arrays()[0][0].name
+    assert module.partition(mesh={"data": 2}, shardings={name: (None, "model")}).num_partitions == 4
+    assert toroid.simulate(module, "tpu-v3-32", mesh={"data": 16})["devices"] == 32
+    with pytest.raises(toroid.ToroidError, match="rows"):
+        module.partition(mesh={"rows": 4})
+    with pytest.raises(toroid.ToroidError, match="Shardy"):
+        toroid.load(MOE).partition(mesh={"experts": 4})
+    with pytest.raises(toroid.ToroidError, match="give mesh to partition"):
+        toroid.simulate(module.partition(), mesh={"data": 2})
 
 
 def test_runs_and_checks_agree_with_numpy():
@@ -164,6 +176,42 @@ def test_not_a_number_is_a_value():
     assert np.isnan(module.run([x, w1, w2])[0][0]).all()
 
 
+STABLEHLO = """module @m attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["data"=4]>
+  func.func public @main(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}) -> (tensor<4xf32> {jax.result_info = ""}) {
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %0 = stablehlo.reduce(%arg0 init: %cst) applies stablehlo.add across dimensions = [0] : (tensor<8x4xf32>, tensor<f32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("jaxlib_is_there", [True, False])
+def test_text_of_stablehlo_needs_no_jaxlib(jaxlib_is_there, monkeypatch, tmp_path):
+    if not jaxlib_is_there:
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+        monkeypatch.setitem(sys.modules, "jaxlib", None)
+    (tmp_path / "m.mlir").write_text(STABLEHLO)
+    for source in (STABLEHLO, STABLEHLO.encode(), tmp_path / "m.mlir"):
+        module = toroid.load(source)
+        assert [row["opcode"] for row in module.partition().explain().rows] == ["all-reduce"]
+        np.testing.assert_array_equal(module.run([np.ones((8, 4), np.float32)])[0], [8, 8, 8, 8])
+    bytecode = b"ML\xefR\x0dStableHLO_v1.0.0"
+    (tmp_path / "m.mlirbc").write_bytes(bytecode)
+    for source, name in ((bytecode, "bytes"), (tmp_path / "m.mlirbc", "m.mlirbc")):
+        expected = "" if jaxlib_is_there else ".*pip install jaxlib$"
+        with pytest.raises(toroid.ToroidError, match=f"{name}: {expected}") as error:
+            toroid.load(source)
+        assert "\n" not in str(error.value)
+    if not jaxlib_is_there:
+        with pytest.raises(toroid.ToroidError, match="StableHLO is written with jaxlib, which is not installed"):
+            module.partition().stablehlo()
+        monkeypatch.setitem(sys.modules, "jax", None)
+        with pytest.raises(toroid.ToroidError, match="pip install jax"):
+            module.partition().as_jax()
+
+
 def test_a_folder_of_dumps_with_one_module_is_a_module(tmp_path):
     (tmp_path / "module_0001.jit_f.before_optimizations.txt").write_text(LAYER)
     (tmp_path / "module_0001.jit_f.cpu_after_optimizations.txt").write_text("HloModule other")
@@ -187,25 +235,6 @@ def test_files_go_with_their_object():
     assert partitioned.path.exists()
     del partitioned
     assert not folder.exists()
-
-
-def test_an_interrupt_ends_the_command_and_not_python(tmp_path):
-    # A loop of 10^12 trips.
-    program = tmp_path / "forever.hlo"
-    program.write_text(
-        "HloModule m\nc { p = s64[] parameter(0) n = s64[] constant(1000000000000) ROOT r = pred[] compare(p, n), direction=LT }\n"
-        "b { p = s64[] parameter(0) o = s64[] constant(1) ROOT r = s64[] add(p, o) }\n"
-        "ENTRY e { z = s64[] constant(0) ROOT w = s64[] while(z), condition=c, body=b }\n"
-    )
-    module = toroid.load(program)
-    timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
-    start = time.monotonic()
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        module.run()
-    assert time.monotonic() - start < 20
-    running = subprocess.run(["pgrep", "-f", str(program)], capture_output=True, check=False)
-    assert running.stdout == b""
 
 
 def test_importing_is_fast():
@@ -240,6 +269,18 @@ def test_a_cut_has_a_reason():
     assert "the module asks for it here" in why
     with pytest.raises(toroid.ToroidError, match="no array is named 'nothing_like_it'"):
         module.why("nothing_like_it")
+
+
+def test_changes_are_advised():
+    module = toroid.load(LAYER)
+    by_rows = {"params['w_up']": ("model",)}
+    advice = module.advise(shardings=by_rows, mesh={"model": 8})
+    assert repr(advice).startswith("advice: params['w_up'] ") and "(-20.0 %)" in advice
+
+
+def test_a_page_is_written(tmp_path):
+    page = toroid.load(MOE).page(tmp_path / "page.html", machine="tpu-v3-8")
+    assert "<html" in page.read_text() and "all-to-all" in page.read_text()
 
 
 def test_another_sharding_is_tried():

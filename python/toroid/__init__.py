@@ -10,7 +10,9 @@
 
 from toroid._commands import ToroidError, ToroidWarning
 from toroid._diff import Diff, diff
-from toroid._module import Check, Explanation, Module, Partitioned, Result, Simulation, load, partition, simulate
+from toroid._module import Module, load, partition, simulate
+from toroid._program import Partitioned
+from toroid._results import Check, Explanation, Result, Simulation
 
 __version__ = "0.1.0"  # hlo/base/version.h; a test compares them.
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
+import sys
 from pathlib import Path
-from typing import Any, Iterator, Optional, Sequence
+from typing import Any, Iterator, NamedTuple, Optional, Sequence
 
 import ml_dtypes
 import numpy as np
 
-from toroid._commands import ToroidError, Word, run
+from toroid._commands import ToroidError, Word, first_line, run
+from toroid._files import Files
 
 # NumPy's own types carry no name for these; files hold them as raw bytes (docs/commands.md).
 _EXTENSION_TYPES = {
@@ -30,133 +31,129 @@ _EXTENSION_TYPES = {
 }
 
 
-def rank_of(shape: str) -> int:
-    """The rank of an array by its text in HLO.
+class Array(NamedTuple):
+    """The shape of an array and the type of its elements."""
 
-    >>> rank_of("f32[48,32]"), rank_of("pred[]")
-    (2, 0)
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    name: str = ""  # What the author calls it.
+
+
+def arrays_of(text: str, name: str = "") -> list[Array]:
+    """The arrays of a shape by its text in HLO, a tuple's in order, without tokens.
+
+    >>> arrays_of("(f32[48,32], token[], pred[])")
+    [Array(shape=(48, 32), dtype=dtype('float32'), name=''), Array(shape=(), dtype=dtype('bool'), name='')]
     """
-    dims = shape[shape.find("[") + 1 : shape.find("]")]
-    return dims.count(",") + 1 if dims else 0
+    found = re.findall(r"([a-z]+[0-9a-z]*)\[([^\]]*)\]", re.sub(r"/\*.*?\*/", "", text))
+    return [
+        Array(tuple(int(size) for size in re.findall(r"\d+", dims)), _dtype(kind), name) for kind, dims in found if kind != "token"
+    ]
 
 
-def _leaves(x: Any) -> Iterator[Any]:
+def _dtype(name: str) -> np.dtype[Any]:
+    kinds = {"f": "float", "s": "int", "u": "uint", "c": "complex"}
+    kind: Any = _EXTENSION_TYPES.get(name) or ("bool" if name == "pred" else kinds[name[0]] + name[1:])
+    dtype: np.dtype[Any] = np.dtype(kind)
+    return dtype
+
+
+def leaves(x: Any) -> Iterator[Any]:
     """The arrays of nested tuples, lists and dicts, dicts in the order of their keys, as jax flattens them."""
     if isinstance(x, dict):
         for key in sorted(x):
-            yield from _leaves(x[key])
+            yield from leaves(x[key])
     elif isinstance(x, (tuple, list)):
         for element in x:
-            yield from _leaves(element)
+            yield from leaves(element)
     elif x is not None:
         yield x
 
 
-def _array(x: Any, number: int) -> np.ndarray:
+def _array(x: Any, place: str, declared: Array, kept: tuple[type, ...]) -> Any:
     if type(x).__module__.startswith("jax") and "Tracer" in type(x).__name__:
-        raise ToroidError(f"argument {number} is a tracer of jax: call outside jit, with arrays")
+        raise ToroidError(f"{place} is a tracer of jax: call outside jit, with arrays")
+    if str(getattr(x, "dtype", "")).startswith("key<"):  # A key of jax.random is an array of u32 in the program.
+        x = sys.modules["jax"].random.key_data(x)
+    if isinstance(x, kept):
+        return x
     try:
-        array = np.asarray(x)
+        # Python's numbers have no type of their own.
+        array = np.asarray(x, declared.dtype) if type(x) in (bool, int, float, complex) else np.asarray(x)
     except Exception as error:
-        raise ToroidError(f"argument {number}, {type(x).__name__}: {str(error).strip().splitlines()[0]}") from None
-    if array.dtype.hasobject:
-        raise ToroidError(f"argument {number}: {type(x).__name__} is no array of numbers")
+        raise ToroidError(f"{place}, {type(x).__name__}: {first_line(error)}") from None
+    if array.dtype.hasobject or array.dtype.kind in "USMm":
+        raise ToroidError(f"{place}: {type(x).__name__} is no array of numbers")
     return array
 
 
-def _write_arguments(folder: Path, args: Sequence[Any]) -> Path:
-    arrays = [_array(x, number) for number, x in enumerate(_leaves(list(args)))]
-    out = folder / "arguments.npz"
+def arguments_of(args: Any, parameters: Sequence[Array], kept: tuple[type, ...] = ()) -> list[Any]:
+    """The arrays of arguments, nested as they may be: NumPy's, or of the kinds that are kept.
+
+    Raises:
+      ToroidError: if they are not as many as the parameters, or one is not of its parameter's type and shape.
+    """
+    values = list(leaves(args))
+    if len(values) != len(parameters):
+        hint = "; jax.jit leaves out arguments that are not used, unless keep_unused=True" if len(values) > len(parameters) else ""
+        raise ToroidError(f"the program has {len(parameters)} parameters, {len(values)} arrays were given{hint}")
+    arrays = []
+    for number, (value, declared) in enumerate(zip(values, parameters)):
+        place = f"argument {number}" + (f" ({declared.name})" if declared.name else "")
+        array = _array(value, place, declared, kept)
+        if (array.dtype, array.shape) != (declared.dtype, declared.shape):
+            raise ToroidError(f"{place} is {array.dtype}{list(array.shape)}, expected {declared.dtype}{list(declared.shape)}")
+        arrays.append(array)
+    return arrays
+
+
+def _write_arguments(files: Files, args: Any, parameters: Sequence[Array]) -> Path:
+    out = files.folder / "arguments.npz"
     with open(out, "wb") as file:
-        np.savez(file, *arrays)
+        np.savez(file, *arguments_of(args, parameters))
     return out
 
 
-def _element_types(text: str) -> list[str]:
-    return re.findall(r"([a-z]+[0-9a-z]*)\[", re.sub(r"/\*.*?\*/", "", text))
+def _as_declared(array: np.ndarray, declared: Array) -> np.ndarray:
+    """An array of a result: of the type that a file of NumPy cannot name, without the padding of uneven shards."""
+    if array.dtype != declared.dtype:
+        array = array.view(declared.dtype)
+    return array[tuple(slice(size) for size in declared.shape)] if array.shape != declared.shape else array
 
 
-def run_program(path: Path, args: Optional[Sequence[Any]], words: Sequence[str], progress: Optional[bool]) -> list[np.ndarray]:
-    """Runs a program with `hlo-run` and returns the arrays of its result."""
-    with tempfile.TemporaryDirectory(prefix="toroid-") as name:
-        folder = Path(name)
-        command: list[Word] = [path, *words, "-o", folder / "results.npz"]
-        if args is not None:
-            command += ["--args", _write_arguments(folder, args)]
-        run("hlo-run", command, progress=progress)
-        shape = json.loads(run("hlo-convert", [path, "--stats=json"]))["result"]["shape"]
-        types = [t for t in _element_types(shape) if t != "token"]
-        with np.load(folder / "results.npz") as results:
-            arrays = [results[f"arr_{i}"] for i in range(len(results.files))]
-    return [
-        array.view(_EXTENSION_TYPES[types[i]]) if i < len(types) and types[i] in _EXTENSION_TYPES else array
-        for i, array in enumerate(arrays)
-    ]
+def run_program(
+    path: Path,
+    args: Optional[Sequence[Any]],
+    words: Sequence[str],
+    progress: Optional[bool],
+    arrays: tuple[Sequence[Array], Sequence[Array]],
+) -> list[np.ndarray]:
+    """Runs a program of these parameters and results with `hlo-run`, and returns its results."""
+    parameters, results = arrays
+    files = Files()
+    out = files.folder / "results.npz"
+    command: list[Word] = [path, *words, "-o", out]
+    if args is not None:
+        command += ["--args", _write_arguments(files, args, parameters)]
+    run("hlo-run", command, progress=progress)
+    with np.load(out) as file:
+        return [_as_declared(file[f"arr_{i}"], declared) for i, declared in enumerate(results)]
 
 
 def check_program(
-    path: Path, args: Optional[Sequence[Any]], words: Sequence[str], progress: Optional[bool]
+    path: Path,
+    args: Optional[Sequence[Any]],
+    words: Sequence[str],
+    progress: Optional[bool],
+    parameters: Sequence[Array],
 ) -> dict[str, Any]:
     """The JSON of `hlo-run --check`."""
-    with tempfile.TemporaryDirectory(prefix="toroid-") as name:
-        command: list[Word] = [path, "--check", *words]
-        if args is not None:
-            command += ["--args", _write_arguments(Path(name), args)]
-        # A difference is a result, with exit code 1 and the same line of JSON.
-        text = run("hlo-run", command, progress=progress, allowed_exits=(0, 1))
-        if not text.strip():
-            run("hlo-run", command, progress=progress)  # Raises the command's error.
-        return dict(json.loads(text))
-
-
-def module_of_hlo_proto(proto: bytes) -> bytes:
-    """The HloModuleProto in an HloProto: field 1, a length and as many bytes.
-
-    >>> module_of_hlo_proto(bytes([0x1A, 1, 7, 0x0A, 2, 5, 6]))
-    b'\\x05\\x06'
-    """
-    at = 0
-
-    def varint() -> int:
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = proto[at]
-            at += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    while at < len(proto):
-        tag = varint()
-        if tag & 7 != 2:
-            break
-        length = varint()
-        if tag >> 3 == 1:
-            return proto[at : at + length]
-        at += length
-    raise ToroidError("an HloProto without a module")
-
-
-def stablehlo_of(proto: bytes) -> str:
-    """StableHLO text of an HLO proto, by the installed jaxlib."""
-    try:
-        from jaxlib import xla_client  # pylint: disable=import-outside-toplevel
-        from jaxlib.mlir import ir  # pylint: disable=import-outside-toplevel
-        from jaxlib.mlir._mlir_libs import _jax_mlir_ext  # pylint: disable=import-outside-toplevel
-        from jaxlib.mlir.dialects import chlo, stablehlo  # pylint: disable=import-outside-toplevel
-    except ImportError:
-        raise ToroidError("StableHLO is written with jaxlib, which is not installed: pip install jaxlib") from None
-    try:
-        bytecode = getattr(xla_client, "_xla").mlir.hlo_to_stablehlo(proto)
-        with ir.Context() as context:
-            registry = ir.DialectRegistry()
-            _jax_mlir_ext.register_dialects(registry)
-            context.append_dialect_registry(registry)
-            context.load_all_available_dialects()
-            stablehlo.register_dialect(context)
-            chlo.register_dialect(context)
-            return str(ir.Module.parse(bytecode))
-    except Exception as error:
-        raise ToroidError(f"StableHLO: {str(error).strip().splitlines()[0]}") from None
+    files = Files()
+    command: list[Word] = [path, "--check", *words]
+    if args is not None:
+        command += ["--args", _write_arguments(files, args, parameters)]
+    # A difference is a result, with exit code 1 and the same line of JSON.
+    text = run("hlo-run", command, progress=progress, allowed_exits=(0, 1))
+    if not text.strip():
+        run("hlo-run", command, progress=progress)  # Raises the command's error.
+    return dict(json.loads(text))

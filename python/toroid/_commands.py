@@ -17,6 +17,8 @@ import warnings
 from pathlib import Path
 from typing import Any, Iterable, Optional, Sequence, Union
 
+from toroid._files import without_folders
+
 Word = Union[str, "os.PathLike[str]"]
 
 
@@ -26,6 +28,15 @@ class ToroidError(Exception):
 
 class ToroidWarning(UserWarning):
     """What a command noticed, such as an annotation that is not followed."""
+
+
+_LONGEST_LINE = 300  # Of an error of others, which may hold a whole program.
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error that says something, or its kind."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:_LONGEST_LINE] if lines else type(error).__name__
 
 
 # How long a command may run before its progress line appears, and how often the line is written anew, in seconds.
@@ -49,7 +60,8 @@ class _Progress:
 
     def __init__(self, what: str, enabled: Optional[bool]):
         self._what = what
-        self._enabled = sys.stderr.isatty() if enabled is None else enabled
+        shows_lines = sys.stderr is not None and (sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel"))
+        self._enabled = shows_lines if enabled is None else enabled
         self._start = time.monotonic()
         self._shown = False
 
@@ -66,12 +78,83 @@ class _Progress:
             sys.stderr.flush()
 
 
-def _stop(process: "subprocess.Popen[bytes]") -> None:
+class _Process(threading.Thread):
+    """Runs a command to its end, in a thread of its own: signals interrupt the main thread alone, never the start of a command."""
+
+    def __init__(self, words: Sequence[str]):
+        super().__init__(daemon=True)
+        self._words = words
+        self._lock = threading.Lock()
+        self._process: Optional[subprocess.Popen[bytes]] = None
+        self._cancelled = False
+        self.error: Optional[OSError] = None  # The command could not be started.
+        self.exit_code, self.output, self.errors = 0, "", ""
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        try:
+            self._run()
+        finally:
+            self.ended.set()
+
+    def _run(self) -> None:
+        try:
+            process = subprocess.Popen(
+                self._words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(os.environ, COLUMNS=os.environ.get("COLUMNS", "120")),
+                start_new_session=True,  # Ctrl-C reaches Python alone, which then ends the command.
+            )
+        except OSError as error:
+            self.error = error
+            return
+        with self._lock:
+            self._process = process
+            if self._cancelled:
+                process.kill()
+        output, errors = process.communicate()
+        self.exit_code = process.returncode
+        self.output, self.errors = output.decode("utf-8", "replace"), errors.decode("utf-8", "replace")
+
+    def cancel(self) -> None:
+        """Ends the command, also if it has not started yet."""
+        with self._lock:
+            self._cancelled = True
+            if self._process is not None:
+                self._process.kill()
+
+
+def _finish(words: Sequence[str], bar: _Progress) -> _Process:
+    """Runs a command to its end. Whatever interrupts this ends the command first."""
+    process = _Process(words)
     try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
-    process.wait()
+        process.start()
+        while process.is_alive():
+            process.join(_PROGRESS_EVERY)
+            bar.update()
+    except BaseException:
+        process.cancel()
+        # The thread may be about to start, or not have been started at all.
+        process.ended.wait(1.0)
+        if process.is_alive():
+            process.join()
+        raise
+    finally:
+        bar.close()
+    if process.error is not None:
+        raise ToroidError(f"{words[0]}: {process.error.strerror or process.error}")
+    return process
+
+
+def _frames_of_package() -> int:
+    """The stacklevel at which a warning names the first line outside this package."""
+    level, frame = 1, sys._getframe(1)
+    folder = str(Path(__file__).parent)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(folder):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def run(
@@ -94,46 +177,18 @@ def run(
       KeyboardInterrupt: after the command was ended.
     """
     words = [command_path(name)] + [os.fspath(argument) for argument in arguments]
-    environment = dict(os.environ, COLUMNS=os.environ.get("COLUMNS", "120"))
-    try:
-        process = subprocess.Popen(
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
-            start_new_session=True,  # Ctrl-C reaches Python alone, which then ends the command.
-        )
-    except OSError as error:
-        raise ToroidError(f"{words[0]}: {error.strerror or error}") from None
-    bar = _Progress(name, progress)
-    outputs: list[bytes] = [b"", b""]
-
-    def read() -> None:
-        outputs[0], outputs[1] = process.communicate()
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    try:
-        while reader.is_alive():
-            reader.join(_PROGRESS_EVERY)
-            bar.update()
-    except BaseException:
-        _stop(process)
-        reader.join()
-        raise
-    finally:
-        bar.close()
-    lines = [line for line in outputs[1].decode("utf-8", "replace").splitlines() if line.strip()]
-    if process.returncode not in allowed_exits:
-        if process.returncode < 0:
-            cause = signal.Signals(-process.returncode).name
+    process = _finish(words, _Progress(name, progress))
+    exit_code = process.exit_code
+    lines = [line for line in without_folders(process.errors).splitlines() if line.strip()]
+    if exit_code not in allowed_exits:
+        if exit_code < 0:
+            cause = signal.Signals(-exit_code).name
             raise ToroidError(f"{name} was ended by {cause}" + (f": {lines[-1]}" if lines else ""))
         # The error is the command's last line; the lines before it are notes.
-        raise ToroidError(lines[-1] if lines else f"{name} ended with exit code {process.returncode}")
+        raise ToroidError(lines[-1] if lines else f"{name} ended with exit code {exit_code}")
     for line in lines:
-        warnings.warn(line, ToroidWarning, stacklevel=4)
-    return outputs[0].decode("utf-8", "replace")
+        warnings.warn(line, ToroidWarning, stacklevel=_frames_of_package())
+    return process.output
 
 
 def run_json(name: str, arguments: Iterable[Word], **options: Any) -> dict[str, Any]:

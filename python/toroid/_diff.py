@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from toroid import _module, _render
 from toroid._commands import Word, run
+from toroid._program import Program
+from toroid._results import Result
 
 if TYPE_CHECKING:
     import pandas
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 _COSTS = ("sent", "flops", "memory")
 
 
-class Diff(_module.Result):
+class Diff(Result):
     """Where two partitioned programs differ: what each sends, computes and holds on one device."""
 
     @property
@@ -133,7 +135,7 @@ def diff(a: Any, b: Any, *, machine: Optional[str] = None, full: bool = False, p
     Raises:
       ToroidError: if one of them is not partitioned, or they are for different numbers of devices.
     """
-    programs = [x if isinstance(x, _module._Program) else _module.load(x) for x in (a, b)]
+    programs = [x if isinstance(x, Program) else _module.load(x) for x in (a, b)]
     words: list[Word] = [programs[0].path, programs[1].path, "--json=-"]
     for given, program in zip((a, b), programs):
         is_path = isinstance(given, (str, os.PathLike)) and os.path.exists(given)

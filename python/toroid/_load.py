@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
+import sys
 from pathlib import Path
-from typing import Any, Optional, Sequence
+from typing import Any, NamedTuple, Optional, Sequence, Union
 
-from toroid._commands import ToroidError
+from toroid._commands import ToroidError, first_line
+from toroid._files import MOST_BYTES
+from toroid._jaxlib import hlo_of_stablehlo
+from toroid._protos import with_file_names
+from toroid._tensorflow import hlo_of_function
+from toroid._torch import hlo_of_torch
 
 # Files of a dump folder that hold a program before XLA's passes, the best first.
 _BEFORE_PASSES = (
@@ -17,6 +24,7 @@ _BEFORE_PASSES = (
     "hlo_unoptimized_snapshot.pb",
 )
 _LONGEST_PATH = 4096  # A longer text is a program.
+_BEGINS_OF_TEXT = ("HloModule", "module @", "module {", "module attributes", '"builtin.module"')  # No path begins so.
 _BYTECODE_MAGIC = b"ML\xefR"  # MLIR's bytecode.
 _STABLEHLO = re.compile(rb"\b(?:stablehlo|mhlo|vhlo)\.|func\.func\b|\"builtin\.module\"|^\s*module\b", re.MULTILINE)
 
@@ -42,25 +50,6 @@ def is_stablehlo(data: bytes) -> bool:
     )
 
 
-def hlo_of_stablehlo(data: bytes) -> bytes:
-    """The HLO proto of a StableHLO module, made by the installed jaxlib."""
-    try:
-        from jaxlib import xla_client  # pylint: disable=import-outside-toplevel
-    except ImportError:
-        raise ToroidError("StableHLO is read with jaxlib, which is not installed: pip install jaxlib") from None
-    try:
-        computation = getattr(xla_client, "_xla").mlir.mlir_module_to_xla_computation(
-            data, use_tuple_args=False, return_tuple=False
-        )
-    except Exception as error:  # jaxlib raises its own kinds.
-        raise ToroidError(f"StableHLO: {str(error).strip().splitlines()[0]}") from None
-    return bytes(computation.as_serialized_hlo_module_proto())
-
-
-def _hlo_of_mlir_module(module: Any) -> bytes:
-    return hlo_of_stablehlo(str(module.operation.get_asm(enable_debug_info=True)).encode())
-
-
 def _lowered(traced: Any, platform: Optional[str]) -> Any:
     """Lowers for the platform; without one for the devices at hand, or for TPUs if the mesh has none."""
     try:
@@ -71,8 +60,24 @@ def _lowered(traced: Any, platform: Optional[str]) -> Any:
         return traced.lower(lowering_platforms=("tpu",))
 
 
-def source_of(x: Any, arguments: Optional[Sequence[Any]], platform: Optional[str]) -> tuple[Optional[Path], bytes]:
-    """The file of a program, or its bytes.
+def _with_cells(module: bytes) -> bytes:
+    """In a notebook, source files that are its cells are named as it names them: In[3]."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    name_of = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    if name_of is None:
+        return module
+    return with_file_names(module, lambda file: (name_of(file) or ("", file))[1])
+
+
+class Source(NamedTuple):
+    """A program in memory, and what it is called in messages."""
+
+    data: bytes
+    name: str
+
+
+def source_of(x: Any, arguments: Optional[Sequence[Any]], platform: Optional[str]) -> Union[Path, Source]:
+    """The file of a program, or the program.
 
     Args:
       x: what `toroid.load` takes.
@@ -82,48 +87,98 @@ def source_of(x: Any, arguments: Optional[Sequence[Any]], platform: Optional[str
     Raises:
       ToroidError: if x is none of these, or has several modules.
     """
-    if isinstance(x, str) and (len(x) > _LONGEST_PATH or "\n" in x or x.startswith("HloModule")):
-        x = x.encode()
+    if isinstance(x, str) and (len(x) > _LONGEST_PATH or "\n" in x or x.lstrip().startswith(_BEGINS_OF_TEXT)):
+        return _of_bytes(x.encode(), "text")
     if isinstance(x, (str, os.PathLike)):
-        path = Path(x)
-        if path.is_dir():
-            return _file_of_folder(path), b""
-        if not path.exists():
-            raise ToroidError(f"{path}: no such file or folder")
-        with open(path, "rb") as file:
-            if is_stablehlo(file.read(4096)):
-                return None, hlo_of_stablehlo(path.read_bytes())
-        return path, b""
+        return _of_path(Path(x))
     if isinstance(x, (bytes, bytearray, memoryview)):
-        data = bytes(x)
-        return None, hlo_of_stablehlo(data) if is_stablehlo(data) else data
+        if memoryview(x).nbytes > MOST_BYTES:
+            raise ToroidError(f"bytes: {memoryview(x).nbytes:,} of them, more than the {MOST_BYTES:,} that a module may have")
+        return _of_bytes(bytes(x), "bytes")
+    if hasattr(x, "read"):  # A file that is open.
+        return _of_file(x)
+    data = _of_framework(x, arguments, platform)
+    if data is None:
+        raise ToroidError(f"cannot load a program from {_kind(x)}{_hint(x)}")
+    return Source(_with_cells(data), _kind(x))
+
+
+def _kind(x: Any) -> str:
+    return f"{type(x).__module__}.{type(x).__qualname__}".replace("._src.", ".")
+
+
+def _of_bytes(data: bytes, name: str) -> Source:
+    return Source(hlo_of_stablehlo(data, name) if _needs_jaxlib(data) else data, name)
+
+
+def _needs_jaxlib(data: bytes) -> bool:
+    """Whether jaxlib makes HLO of these bytes; without jaxlib, the commands read StableHLO text themselves."""
+    return is_stablehlo(data) and (data.startswith(_BYTECODE_MAGIC) or importlib.util.find_spec("jaxlib") is not None)
+
+
+def _of_path(path: Path) -> Union[Path, Source]:
+    try:
+        if path.is_dir():
+            return _file_of_folder(path)
+        if path.is_file() and path.stat().st_size > MOST_BYTES:
+            raise ToroidError(f"{path}: {path.stat().st_size:,} bytes, more than the {MOST_BYTES:,} that a module may have")
+        with open(path, "rb") as file:
+            begin = file.read(4096)
+            return Source(hlo_of_stablehlo(begin + file.read(), str(path)), path.name) if _needs_jaxlib(begin) else path
+    except FileNotFoundError:
+        raise ToroidError(f"{path}: no such file or folder") from None
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name.
+        raise ToroidError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _of_file(file: Any) -> Source:
+    name = str(getattr(file, "name", _kind(file)))
+    try:
+        data = file.read(MOST_BYTES + 1)
+    except Exception as error:
+        raise ToroidError(f"{name}: {first_line(error)}") from None
+    if len(data) > MOST_BYTES:
+        raise ToroidError(f"{name}: more than the {MOST_BYTES:,} bytes that a module may have")
+    return _of_bytes(data.encode() if isinstance(data, str) else bytes(data), Path(name).name)
+
+
+def _of_framework(x: Any, arguments: Optional[Sequence[Any]], platform: Optional[str]) -> Optional[bytes]:
+    """The HLO proto of an object of JAX, TensorFlow, PyTorch/XLA or MLIR; None if it is of none."""
     if hasattr(x, "lower") and hasattr(x, "jaxpr"):  # jax.stages.Traced
         x = _lowered(x, platform)
     if hasattr(x, "compiler_ir"):  # jax.stages.Lowered
         try:
-            return None, bytes(x.compiler_ir("hlo").as_serialized_hlo_module_proto())
+            return bytes(x.compiler_ir("hlo").as_serialized_hlo_module_proto())
         except Exception as error:
-            raise ToroidError(f"{type(x).__name__}: {str(error).strip().splitlines()[0]}") from None
+            raise ToroidError(f"{_kind(x)}: {first_line(error)}") from None
     if hasattr(x, "runtime_executable"):  # jax.stages.Compiled
         modules = x.runtime_executable().hlo_modules()
         if len(modules) != 1:
             raise ToroidError(f"a compiled function of {len(modules)} modules; load one of them by its bytes")
-        return None, bytes(modules[0].as_serialized_hlo_module_proto())
+        return bytes(modules[0].as_serialized_hlo_module_proto())
     if hasattr(x, "mlir_module_serialized"):  # jax.export.Exported
-        return None, hlo_of_stablehlo(bytes(x.mlir_module_serialized))
+        return hlo_of_stablehlo(bytes(x.mlir_module_serialized), _kind(x))
     if hasattr(x, "experimental_get_compiler_ir"):  # A function of TensorFlow.
-        if arguments is None:
-            raise ToroidError("a TensorFlow function needs the shapes of its arguments: toroid.load(f, args=[tf.TensorSpec(...), ...])")
-        return None, bytes(x.experimental_get_compiler_ir(*arguments)(stage="hlo_serialized"))
+        return hlo_of_function(x, arguments)
+    from_torch = hlo_of_torch(x, arguments, _needs_jaxlib)
+    if from_torch is not None:
+        return from_torch
     if hasattr(x, "as_serialized_hlo_module_proto"):  # An HloModule or XlaComputation of jaxlib.
-        return None, bytes(x.as_serialized_hlo_module_proto())
+        return bytes(x.as_serialized_hlo_module_proto())
     if hasattr(x, "operation") and hasattr(x.operation, "get_asm"):  # A module of MLIR.
-        return None, _hlo_of_mlir_module(x)
+        return hlo_of_stablehlo(str(x.operation.get_asm(enable_debug_info=True)).encode(), _kind(x))
     if hasattr(x, "SerializeToString"):  # A proto.
-        return None, bytes(x.SerializeToString())
-    hint = ""
+        return bytes(x.SerializeToString())
+    return None
+
+
+def _hint(x: Any) -> str:
+    if hasattr(x, "structured_input_signature"):  # A function of TensorFlow for one signature.
+        return "; load the tf.function that it was made of, with args=[tf.TensorSpec(...), ...]"
+    if hasattr(x, "named_parameters"):  # A module of PyTorch.
+        return "; export it: torch.export.export(module, args)"
     if hasattr(x, "trace") and hasattr(x, "lower"):  # jax.jit(f) itself.
-        hint = "; give it arguments first: f.trace(*args) or f.lower(*args)"
-    elif type(x).__module__.split(".")[0] in ("jax", "jaxlib"):
-        hint = "; load a lowered or traced function, not an array or a tracer"
-    raise ToroidError(f"cannot load a program from {type(x).__module__}.{type(x).__qualname__}{hint}")
+        return "; give it arguments first: f.trace(*args) or f.lower(*args)"
+    if type(x).__module__.split(".")[0] in ("jax", "jaxlib"):
+        return "; load a lowered or traced function, not an array or a tracer"
+    return ""

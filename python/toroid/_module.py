@@ -1,218 +1,25 @@
-"""Programs, what is made of them, and what is found out about them."""
+"""Programs of a whole mesh: loaded, partitioned, explained, compared, predicted."""
 
 from __future__ import annotations
 
 import json
-import tempfile
-import weakref
-import shutil
+import os
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
+from typing import Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from toroid import _arrays, _load, _render
 from toroid._commands import Word, run, run_json
+from toroid._files import Files
+from toroid._program import Partitioned, Program, Shardings
+from toroid._results import Check, Simulation, Text
 from toroid._shardings import mesh_axes, sharding_text
 
-if TYPE_CHECKING:
-    import pandas
 
-Shardings = Mapping[str, Any]
-
-
-class _Files:
-    """A folder for the files of one object, which goes with it."""
-
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="toroid-"))
-        self._finalizer = weakref.finalize(self, shutil.rmtree, str(self.folder), True)
-
-    def write(self, name: str, data: bytes) -> Path:
-        path = self.folder / name
-        path.write_bytes(data)
-        return path
-
-
-class Result:
-    """What a command found out: a table for people and an object for programs.
-
-    In a terminal it prints as the command's table, in a notebook as a page's table.
-    """
-
-    def __init__(self, data: dict[str, Any], text: str):
-        self._data, self._text = data, text
-
-    def to_dict(self) -> dict[str, Any]:
-        """The command's JSON; docs/commands.md describes its keys and units."""
-        return self._data
-
-    def __getitem__(self, key: str) -> Any:
-        return self._data[key]
-
-    def __repr__(self) -> str:
-        return self._text
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{_render.escape(self._text)}</pre>"
-
-
-class Explanation(Result):
-    """The collectives of a partitioned program, with what needs them."""
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """A dict for each row, most bytes first: opcode, count, trips, group, operand_bytes, sent_bytes (per device), name, step, source."""
-        return list(self._data["rows"])
-
-    @property
-    def notes(self) -> list[dict[str, Any]]:
-        """Arrays that are replicated, cut unevenly, or not cut as they were asked to be."""
-        return list(self._data["notes"])
-
-    @property
-    def sent_bytes(self) -> int:
-        """Bytes that each device sends."""
-        return int(self._data["sent_bytes"])
-
-    def frame(self) -> "pandas.DataFrame":
-        """The rows as a pandas frame."""
-        return _render.frame(self.rows)
-
-    def _repr_html_(self) -> str:
-        return _render.explanation(self._data)
-
-
-class Check(Result):
-    """How the partitioned program's values compare with those of the unpartitioned one."""
-
-    @property
-    def equal(self) -> bool:
-        return bool(self._data["equal"])
-
-    def __bool__(self) -> bool:
-        return self.equal
-
-
-class Simulation(Result):
-    """A predicted execution on a slice of a pod."""
-
-    @property
-    def step_seconds(self) -> float:
-        return float(self._data["step_seconds"])
-
-    @property
-    def groups(self) -> list[dict[str, Any]]:
-        """The instructions and fusions that take time, longest first."""
-        return list(self._data["groups"])
-
-    @property
-    def collectives(self) -> list[dict[str, Any]]:
-        return list(self._data["collectives"])
-
-    def frame(self) -> "pandas.DataFrame":
-        """Groups and collectives as a pandas frame, with seconds and share of the step."""
-        return _render.frame(self.groups + self.collectives)
-
-
-class _Program:
-    def __init__(self, path: Path, files: Optional[_Files], name: str):
-        self._path, self._files, self.name = path, files, name
-        self._description: Optional[dict[str, Any]] = None
-
-    @property
-    def path(self) -> Path:
-        """The file that the commands read."""
-        return self._path
-
-    def text(self) -> str:
-        """The program as HLO text."""
-        return run("hlo-convert", [self._path, "-o", "-", "--format=text"])
-
-    def serialize(self) -> bytes:
-        """The program as a serialized HloModuleProto, as jaxlib takes it."""
-        return self._serialized([])
-
-    def _serialized(self, flags: Sequence[str]) -> bytes:
-        files = _Files()
-        out = files.folder / "serialized.hlo.pb"
-        run("hlo-convert", [self._path, "-o", out, "--format=pb", *flags])
-        if self.describe()["container"] == "HloModuleProto":
-            return out.read_bytes()
-        return _arrays.module_of_hlo_proto(out.read_bytes())
-
-    def describe(self) -> dict[str, Any]:
-        """What is in the program: opcodes, parameters, shardings, work (`hlo-convert --stats=json`)."""
-        if self._description is None:
-            self._description = run_json("hlo-convert", [self._path, "--stats=json"])
-        return self._description
-
-
-def _options(progress: Optional[bool]) -> dict[str, Any]:
-    return {"progress": progress}
-
-
-class Partitioned(_Program):
-    """The program that each device of a mesh runs."""
-
-    def __init__(
-        self, path: Path, files: Optional[_Files], name: str, statistics: dict[str, Any], explained: dict[str, Any]
-    ):
-        super().__init__(path, files, name)
-        self.statistics = statistics
-        self._explained = explained  # By the run that made it: the file does not hold the notes.
-
-    @property
-    def num_partitions(self) -> int:
-        return int(self.statistics["num_partitions"])
-
-    def explain(self, *, full: bool = False, machine: Optional[str] = None) -> Explanation:
-        """The table of `hlo-partition --explain`.
-
-        Args:
-          full: a row for every collective, instead of one for those that differ by a layer's number.
-          machine: a slice, such as "tpu-v3-128", whose predicted times are added.
-        """
-        data = dict(self._explained)
-        if full or machine is not None:
-            words: list[Word] = [self._path, "--explain=" + ("full_json" if full else "json")]
-            if machine is not None:
-                words.append(f"--machine={machine}")
-            data = run_json("hlo-partition", words)
-            data["notes"] = self._explained["notes"]
-            data["table"] += "".join(note["text"] + "\n" for note in data["notes"])
-        return Explanation(data, data.pop("table"))
-
-    def simulate(self, machine: Optional[str] = None, **options: Any) -> Simulation:
-        """As `toroid.simulate`."""
-        return simulate(self, machine, **options)
-
-    def run(self, args: Optional[Sequence[Any]] = None, *, progress: Optional[bool] = None) -> list[np.ndarray]:
-        """Runs the program on simulated devices: whole arguments in, whole results out.
-
-        Args:
-          args: arrays, or nested tuples, lists and dicts of arrays, in the order of the parameters. None: generated ones.
-        """
-        return _arrays.run_program(self._path, args, [], progress)
-
-    def stablehlo(self) -> str:
-        """The program as StableHLO text, made by the installed jaxlib."""
-        return _arrays.stablehlo_of(self._serialized(["--split_for_stablehlo"]))
-
-    def __repr__(self) -> str:
-        sent = sum(c["sent_bytes"] for c in self.statistics["collectives"].values())
-        count = sum(c["count"] for c in self.statistics["collectives"].values())
-        return (
-            f"{self.name}: one program for {self.num_partitions} devices; {count} collectives send "
-            f"{_render.size(sent)} per device; peak memory {_render.size(self.statistics['memory']['peak'])}"
-        )
-
-
-class Module(_Program):
+class Module(Program):
     """A program of the whole mesh, with or without shardings."""
-
-    def __init__(self, path: Path, files: Optional[_Files], name: str):
-        super().__init__(path, files, name)
 
     def partition(
         self,
@@ -230,7 +37,9 @@ class Module(_Program):
           num_partitions: the number of devices; None: as many as the shardings name.
           shardings: for parameters and other values by name (`params['w_up']`, `output{0}`, `parameter(3)`, a glob on op names) a
             `PartitionSpec`, a tuple of axes, a `NamedSharding` or the text of an HLO sharding.
-          mesh: the axes that the specs name, as a mapping of names to sizes, "data=2,model=4" or a jax mesh; None: the module's own.
+          mesh: sizes of axes, as a mapping of names to sizes, "data=2,model=4" or a jax mesh. They are those that the specs name, and
+            take the place of the sizes of the module's own mesh, so that a program lowered for 4 devices is partitioned for 512; axes
+            that are not named keep theirs. None: the module's own.
           machine: decide by predicted seconds on this slice, such as "tpu-v3-128", instead of by bytes sent.
           strategies: how to search for better plans; [] decides each op alone.
           progress: whether a line shows the seconds that it takes; None: on a terminal.
@@ -238,16 +47,16 @@ class Module(_Program):
         Raises:
           ToroidError: if the program cannot be partitioned so.
         """
-        files = _Files()
+        files = Files()
         out = files.folder / "partitioned.hlo.pb"
-        words: list[Word] = [self._path, "-o", out, "--stats", files.folder / "statistics.json", "--explain=json", *self._sharding_words(num_partitions, shardings, mesh)]
+        words: list[Word] = [self._path, "-o", out, "--stats", files.folder / "statistics.json", "--explain=json", *self._mesh_words(num_partitions, shardings, mesh)]
         if machine is not None:
             words.append(f"--machine={machine}")
         if strategies is not None:
             words.append("--strategies=" + (",".join(strategies) or "none"))
-        explained = run_json("hlo-partition", words, **_options(progress))
+        explained = run_json("hlo-partition", words, progress=progress)
         statistics = json.loads((files.folder / "statistics.json").read_text())
-        return Partitioned(out, files, self.name, statistics, explained)
+        return Partitioned(out, files, self, statistics, explained)
 
     def why(
         self,
@@ -257,7 +66,7 @@ class Module(_Program):
         shardings: Optional[Shardings] = None,
         mesh: Any = None,
         progress: Optional[bool] = None,
-    ) -> str:
+    ) -> Text:
         """Why a value is cut as it is: the annotation and the ops that each axis came through, as `hlo-partition --why` prints it.
 
         Args:
@@ -267,8 +76,8 @@ class Module(_Program):
         Raises:
           ToroidError: if no array has the name; the message has the nearest one.
         """
-        words: list[Word] = [self._path, f"--why={name}", *self._sharding_words(num_partitions, shardings, mesh)]
-        return run("hlo-partition", words, **_options(progress))
+        words: list[Word] = [self._path, f"--why={name}", *self._mesh_words(num_partitions, shardings, mesh)]
+        return Text(run("hlo-partition", words, progress=progress))
 
     def what_if(
         self,
@@ -279,7 +88,7 @@ class Module(_Program):
         shardings: Optional[Shardings] = None,
         mesh: Any = None,
         progress: Optional[bool] = None,
-    ) -> str:
+    ) -> Text:
         """Bytes sent, collectives, flops and memory per device as the program is, beside those with another sharding of one value.
 
         Args:
@@ -290,10 +99,48 @@ class Module(_Program):
         Raises:
           ToroidError: if no value has the name, or the sharding does not fit it.
         """
-        text = sharding_text(sharding, self._ranks().get(name), mesh_axes(mesh))
+        text = sharding_text(sharding, self._ranks().get(name), self._axes(mesh))
         words: list[Word] = [self._path, f"--what_if={name}={text}"]
-        words += self._sharding_words(num_partitions, shardings, mesh)
-        return run("hlo-partition", words, **_options(progress))
+        words += self._mesh_words(num_partitions, shardings, mesh)
+        return Text(run("hlo-partition", words, progress=progress))
+
+    def advise(
+        self,
+        num_partitions: Optional[int] = None,
+        *,
+        shardings: Optional[Shardings] = None,
+        mesh: Any = None,
+        progress: Optional[bool] = None,
+    ) -> Text:
+        """At most three changes of annotations that make the program send less, found by trying, as `hlo-partition --advise` prints them.
+
+        Args:
+          num_partitions: as for `partition`; so are `shardings`, `mesh` and `progress`.
+        """
+        words: list[Word] = [self._path, "--advise", *self._mesh_words(num_partitions, shardings, mesh)]
+        return Text(run("hlo-partition", words, progress=progress))
+
+    def page(
+        self,
+        out: Union[str, "os.PathLike[str]"],
+        num_partitions: Optional[int] = None,
+        *,
+        shardings: Optional[Shardings] = None,
+        mesh: Any = None,
+        machine: Optional[str] = None,
+        progress: Optional[bool] = None,
+    ) -> Path:
+        """Writes the explanation as a page for a browser, one file that opens without a network, and returns its path.
+
+        Args:
+          out: the file to write.
+          num_partitions: as for `partition`; so are `shardings`, `mesh`, `machine` and `progress`.
+        """
+        words: list[Word] = [self._path, f"--html={os.fspath(out)}", *self._mesh_words(num_partitions, shardings, mesh)]
+        if machine is not None:
+            words.append(f"--machine={machine}")
+        run("hlo-partition", words, progress=progress)
+        return Path(out)
 
     def check(
         self,
@@ -310,30 +157,46 @@ class Module(_Program):
           args: as for `Partitioned.run`.
           num_partitions: as for `partition`; so are `shardings`, `mesh` and `progress`.
         """
-        words = self._sharding_words(num_partitions, shardings, mesh)
-        data = _arrays.check_program(self._path, args, words, progress)
+        words = self._mesh_words(num_partitions, shardings, mesh)
+        data = _arrays.check_program(self._path, args, words, progress, self.arrays()[0])
         return Check(data, _render.check(data))
 
     def run(self, args: Optional[Sequence[Any]] = None, *, progress: Optional[bool] = None) -> list[np.ndarray]:
         """Runs the program on one device, shardings ignored. Args as for `Partitioned.run`."""
-        return _arrays.run_program(self._path, args, ["--num_partitions=1"], progress)
+        return _arrays.run_program(self._path, args, ["--num_partitions=1"], progress, self.arrays())
 
     def _device_words(self, num_partitions: Optional[int]) -> list[str]:
         return [] if num_partitions is None else [f"--num_partitions={num_partitions}"]
 
-    def _sharding_words(self, num_partitions: Optional[int], shardings: Optional[Shardings], mesh: Any) -> list[str]:
-        axes = mesh_axes(mesh)
-        words = self._device_words(num_partitions)
+    def _mesh_words(self, num_partitions: Optional[int], shardings: Optional[Shardings], mesh: Any) -> list[str]:
+        axes = self._axes(mesh)
+        words = [] if num_partitions is None else [f"--num_partitions={num_partitions}"]
+        own = self.describe()["shardings"]
+        # Shardings of a module that names no axes are kept beside those given here.
+        if axes is not None and (own["meshes"] or not own["annotated"] or not shardings):
+            words.append("--mesh=" + ",".join(f"{name}={size}" for name, size in axes.items()))
         if shardings:
             ranks = self._ranks()
             for name, sharding in shardings.items():
                 words += ["--shard", f"{name}={sharding_text(sharding, ranks.get(name), axes)}"]
         return words
 
+    def _axes(self, mesh: Any) -> Optional[dict[str, int]]:
+        """The axes of a mesh; those that it does not name have the sizes of the module's own mesh, if it has one."""
+        axes = mesh_axes(mesh)
+        own = self.describe()["shardings"]["meshes"]
+        if axes is None or len(own) != 1:
+            return axes
+        sizes = {name: int(size) for name, size in re.findall(r"'([^']+)'=(\d+)", next(iter(own)))}
+        return {**sizes, **axes} if axes.keys() <= sizes.keys() else axes
+
     def _ranks(self) -> dict[str, int]:
         ranks = {}
         for parameter in self.describe()["parameter_list"]:
-            rank = _arrays.rank_of(parameter["shape"])
+            arrays = _arrays.arrays_of(parameter["shape"])
+            if len(arrays) != 1:  # A tuple's sharding is written as HLO has it.
+                continue
+            rank = len(arrays[0].shape)
             ranks[parameter["name"]] = rank
             if parameter.get("author_name"):
                 ranks[parameter["author_name"]] = rank
@@ -351,19 +214,23 @@ def load(
 
     Args:
       x: the path of a dump or of a folder of dumps; the bytes or text of HLO or StableHLO; `jax.jit(f).lower(...)` or `.trace(...)`; a
-        `jax.stages.Compiled`; a `jax.export.Exported`; a TensorFlow function; a module of jaxlib.
-      args: shapes for a TensorFlow function (`tf.TensorSpec`).
+        `jax.stages.Compiled`; a `jax.export.Exported`; a TensorFlow function; a `torch.export.ExportedProgram`, or tensors that PyTorch/XLA
+        has yet to compute; a module of jaxlib; an open file.
+      args: shapes for a TensorFlow function (`tf.TensorSpec`); for tensors of PyTorch/XLA a mapping of names to the tensors that they are
+        computed from.
       platform: what a traced function is lowered for, such as "tpu".
       name: what to call it in prints.
 
     Raises:
       ToroidError: if there is no program in x, or more than one.
     """
-    path, data = _load.source_of(x, args, platform)
-    files: Optional[_Files] = None
-    if path is None:
-        files = _Files()
-        path = files.write("module.hlo.pb", data)
+    source = _load.source_of(x, args, platform)
+    files: Optional[Files] = None
+    if isinstance(source, Path):
+        path = source
+    else:
+        files = Files()
+        path = files.write(source.name, source.data)
     module = Module(path, files, name or "module")
     module._description = run_json("hlo-convert", [path, "--stats=json"])  # Reads the file: an error shows here.
     module.name = name or module._description.get("name", path.name)
@@ -381,6 +248,7 @@ def simulate(
     *,
     rates: Optional[str] = None,
     settings: Optional[Mapping[str, Any]] = None,
+    mesh: Any = None,
     progress: Optional[bool] = None,
 ) -> Simulation:
     """Predicts one execution on a slice of a pod, as `hlo-simulate`.
@@ -390,15 +258,8 @@ def simulate(
       machine: a slice ("tpu-v3-128") or the file of a machine; None: the smallest TPU v3 slice with a core for each device.
       rates: "compiler" or "measured".
       settings: parameters of the machine, such as {"network.link_bytes_per_second": 100e9}.
+      mesh: other sizes for the axes of a `Module`, as for `Module.partition`.
       progress: as for `Module.partition`.
     """
-    program = m if isinstance(m, _Program) else load(m)
-    words: list[Word] = [program.path]
-    if machine is not None:
-        words.append(f"--machine={machine}")
-    if rates is not None:
-        words.append(f"--rates={rates}")
-    for key, value in (settings or {}).items():
-        words += ["--set", f"{key}={value}"]
-    data = run_json("hlo-simulate", [*words, "--json=-"], **_options(progress))
-    return Simulation(data, _render.simulation(data))
+    program = m if isinstance(m, Program) else load(m)
+    return program.simulate(machine, rates=rates, settings=settings, mesh=mesh, progress=progress)

@@ -99,6 +99,20 @@ def explanation(data: dict[str, Any]) -> str:
     return out + (f"<ul>{notes}</ul>" if notes else "")
 
 
+def simulation_page(data: dict[str, Any]) -> str:
+    """The page's table of `Simulation`."""
+    step = max(data["step_seconds"], 1e-30)
+    cells = [
+        [escape(kind), seconds(time), f'<span class="bar" style="width:{200 * time / step:.0f}px"></span> {100 * time / step:.1f} %']
+        for kind, time in sorted(data["breakdown"].items(), key=lambda item: -item[1])
+    ]
+    head = (
+        f"<p>{escape(data['module'])} on {data['devices']} cores of {escape(data['machine'])}: <b>{seconds(data['step_seconds'])}</b> "
+        f"a step, {100 * data['communication_share']:.1f} % of it communication.</p>"
+    )
+    return head + _table([("kind", True), ("time", False), ("share of the step", True)], cells)
+
+
 def check(data: dict[str, Any]) -> str:
     return f"{data['verdict']}: {data['outputs']} outputs on {data['num_partitions']} devices, largest relative error {data['max_rel_error']:.1e}"
 

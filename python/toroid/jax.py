@@ -7,9 +7,32 @@ import functools
 from typing import Any, Callable, Iterator, Optional, TypeVar
 
 from toroid._commands import ToroidError
-from toroid._module import Explanation, Module, Partitioned, load
+from toroid._module import Module, load
+from toroid._program import Partitioned
+from toroid._results import Explanation
+from toroid._shardings import mesh_axes
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+@functools.cache
+def _leave_out_of_stacks() -> None:
+    """Source lines are those of the caller, not of this file."""
+    try:
+        from jax.extend.source_info_util import register_exclusion  # pylint: disable=import-outside-toplevel
+    except ImportError:
+        return
+    register_exclusion(__file__)
+
+
+def _afresh(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that jax has not traced yet: in a notebook, what f calls may have been written anew."""
+
+    @functools.wraps(f)
+    def same(*args: Any, **kwargs: Any) -> Any:
+        return f(*args, **kwargs)
+
+    return same
 
 
 def lower(
@@ -36,29 +59,41 @@ def lower(
     import jax  # pylint: disable=import-outside-toplevel
     from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec  # pylint: disable=import-outside-toplevel
 
-    if isinstance(mesh, dict):
-        mesh = AbstractMesh(tuple(mesh.values()), tuple(mesh))
+    _leave_out_of_stacks()
+    if isinstance(mesh, (dict, str)):
+        axes = mesh_axes(mesh) or {}
+        mesh = AbstractMesh(tuple(axes.values()), tuple(axes))
     elif mesh is not None and not isinstance(mesh, AbstractMesh):
         mesh = mesh.abstract_mesh
+
+    make: Any = NamedSharding
+    struct: Any = jax.ShapeDtypeStruct
 
     def placed(tree: Any) -> Any:
         if mesh is None:
             return tree
-        make: Any = NamedSharding
-
         def is_spec(x: Any) -> bool:
             return isinstance(x, PartitionSpec)
 
         return jax.tree.map(lambda x: make(mesh, x) if is_spec(x) else x, tree, is_leaf=is_spec)
 
-    for tracer in jax.tree.leaves(args):
-        if isinstance(tracer, jax.core.Tracer):
+    def shape_of(x: Any) -> Any:
+        if isinstance(x, jax.core.Tracer):
             raise ToroidError("an argument is a tracer: call toroid.jax.lower outside jit, with arrays or ShapeDtypeStructs")
+        if not isinstance(x, jax.Array):
+            return x
+        # Where an array happens to lie says nothing of the mesh, unless it was put on one.
+        placed_on: Any = x.sharding
+        named = isinstance(placed_on, NamedSharding) and placed_on.mesh.size > 1
+        sharding = make(placed_on.mesh.abstract_mesh, placed_on.spec) if named else None
+        return struct(x.shape, x.dtype, sharding=sharding, weak_type=x.weak_type)
+
+    args = jax.tree.map(shape_of, args)
     if in_shardings is not None:
         jit_options["in_shardings"] = placed(in_shardings)
     if out_shardings is not None:
         jit_options["out_shardings"] = placed(out_shardings)
-    jitted = jax.jit(f, **jit_options) if jit_options or not hasattr(f, "trace") else f
+    jitted = jax.jit(_afresh(f), **jit_options) if jit_options or not hasattr(f, "trace") else f
     context: Any = jax.sharding.use_abstract_mesh(mesh) if mesh is not None else contextlib.nullcontext()
     with context:
         traced = jitted.trace(*args)
@@ -123,9 +158,10 @@ class watch(contextlib.ContextDecorator):
     def __exit__(self, *unused: Any) -> None:
         return None
 
-    def check(self, f: Callable[..., Any], *args: Any) -> Partitioned:
+    def check(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Partitioned:
         """Partitions f for these arguments; raises CommunicationGrew if it sends too much."""
-        partitioned = lower(f, *args, **self._options).partition()
+        called = functools.wraps(f)(functools.partial(f, **kwargs)) if kwargs else f
+        partitioned = lower(called, *args, **self._options).partition()
         _require(getattr(f, "__name__", "the step"), partitioned, self._max_bytes, self._max_collectives)
         return partitioned
 
@@ -136,11 +172,11 @@ class watch(contextlib.ContextDecorator):
 
         @functools.wraps(f)
         def watched(*args: Any, **kwargs: Any) -> Any:
-            leaves, tree = jax.tree.flatten(args)
+            leaves, tree = jax.tree.flatten((args, kwargs))
             key = (tree, tuple((getattr(x, "shape", ()), str(getattr(x, "dtype", type(x))), str(getattr(x, "sharding", ""))) for x in leaves))
             if key not in seen:
+                self.check(f, *args, **kwargs)
                 seen.add(key)
-                self.check(f, *args)
             return f(*args, **kwargs)
 
         return watched  # type: ignore[return-value]
