@@ -6,52 +6,58 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "hlo/base/text_table.h"
 
 namespace toroid {
 namespace {
 
 // Changes that are returned, and trials of one array.
 constexpr size_t kMostAdvice = 3, kMostTrialsOfOne = 4;
-// What a change must save, and may cost.
-constexpr double kLeastSaved = 0.05, kMostFlops = 1.09, kMostMemory = 1.1;
+// What a change may cost.
+constexpr double kMostFlops = 1.09, kMostMemory = 1.1;
 
-bool Pays(const ProgramFigures& now, const ProgramFigures& then) {
+bool Pays(const ProgramFigures& now, const ProgramFigures& then, double least_saved) {
   return static_cast<double>(then.explanation.sent_bytes) <=
-             (1 - kLeastSaved) * static_cast<double>(now.explanation.sent_bytes) &&
+             (1 - least_saved) * static_cast<double>(now.explanation.sent_bytes) &&
          then.flops <= kMostFlops * now.flops &&
          static_cast<double>(then.peak_bytes) <= kMostMemory * static_cast<double>(now.peak_bytes);
 }
 
-int64_t SentThen(const Advice& advice) { return advice.effect.then.explanation.sent_bytes; }
-
 // Keeps the better one of two changes of the same array.
 void Keep(Advice advice, std::vector<Advice>* found) {
   const auto same = std::find_if(found->begin(), found->end(), [&](const Advice& other) {
-    return other.name == advice.name && other.source == advice.source;
+    return other.change.name == advice.change.name && other.change.source == advice.change.source;
   });
   if (same == found->end()) {
     found->push_back(std::move(advice));
-  } else if (SentThen(advice) < SentThen(*same)) {
+  } else if (advice.change.sent_then < same->change.sent_then) {
     *same = std::move(advice);
   }
 }
 
-std::string InBrackets(const std::string& source) {
-  return source.empty() ? "" : absl::StrCat(" (", source, ")");
-}
-
-// ", without the all-to-all of 28.7 kB for h (model.py:9)": the largest row that is gone.
-std::string GoneText(const Advice& advice) {
-  const std::vector<ExplainedRow>& gone = advice.effect.gone;
-  if (gone.empty()) return "";
-  const ExplainedRow& row = *std::max_element(
-      gone.begin(), gone.end(),
+Advice AdviceOf(AnnotationChange change, WhatIf effect) {
+  Advice advice;
+  TriedChange& tried = advice.change;
+  tried.name = std::move(change.name);
+  tried.source = std::move(change.source);
+  tried.from = std::move(change.from);
+  tried.to = std::move(change.to);
+  tried.given = std::move(change.given);
+  tried.sent_now = effect.now.explanation.sent_bytes;
+  tried.sent_then = effect.then.explanation.sent_bytes;
+  tried.peak_now = effect.now.peak_bytes;
+  tried.peak_then = effect.then.peak_bytes;
+  const auto row = std::max_element(
+      effect.gone.begin(), effect.gone.end(),
       [](const ExplainedRow& a, const ExplainedRow& b) { return a.sent_bytes < b.sent_bytes; });
-  return absl::StrCat(", without the ", row.opcode, " of ", BytesText(row.sent_bytes), " for ", row.name,
-                      InBrackets(row.source));
+  if (row != effect.gone.end()) {
+    tried.removed = row->opcode;
+    tried.removed_for = row->name;
+    tried.removed_source = row->source;
+    tried.removed_bytes = row->sent_bytes;
+  }
+  advice.effect = std::move(effect);
+  return advice;
 }
 
 }  // namespace
@@ -70,13 +76,12 @@ std::vector<Advice> FindAdvice(const Partitioned& partitioned, const ProgramFigu
       continue;
     ++trials_of[array];
     absl::StatusOr<ProgramFigures> then = try_change(change.given);
-    if (!then.ok() || !Pays(now, *then)) continue;
-    Keep({std::move(change.name), std::move(change.source), std::move(change.from), std::move(change.to),
-          std::move(change.given), CompareFigures(now, *std::move(then))},
-         &found);
+    if (!then.ok() || !Pays(now, *then, budget.least_saved)) continue;
+    Keep(AdviceOf(std::move(change), CompareFigures(now, *std::move(then))), &found);
   }
   std::stable_sort(found.begin(), found.end(), [](const Advice& a, const Advice& b) {
-    return std::make_pair(SentThen(a), a.given.size()) < std::make_pair(SentThen(b), b.given.size());
+    return std::make_pair(a.change.sent_then, a.change.given.size()) <
+           std::make_pair(b.change.sent_then, b.change.given.size());
   });
   if (found.size() > kMostAdvice) found.resize(kMostAdvice);
   return found;
@@ -84,22 +89,13 @@ std::vector<Advice> FindAdvice(const Partitioned& partitioned, const ProgramFigu
 
 std::string AdviceText(const std::vector<Advice>& advice) {
   std::string out;
-  for (const Advice& one : advice) {
-    const int64_t now = one.effect.now.explanation.sent_bytes, then = SentThen(one);
-    const size_t alike = one.given.size() - 1;
-    const std::string others =
-        alike == 0 ? "" : absl::StrCat(" and ", alike, alike == 1 ? " other like it" : " others like it");
-    absl::StrAppend(
-        &out, "advice: ", one.name, others, " ", one.to, " instead of ", one.from, " sends ", BytesText(then),
-        " instead of ", BytesText(now),
-        absl::StrFormat(" (%+.1f %%)", 100.0 * static_cast<double>(then - now) / static_cast<double>(now)),
-        GoneText(one), ", and needs ", BytesText(one.effect.then.peak_bytes), " of memory instead of ",
-        BytesText(one.effect.now.peak_bytes), ":",
-        absl::StrJoin(one.given, "",
-                      [](std::string* text, const std::string& given) {
-                        absl::StrAppend(text, " --shard \"", given, "\"");
-                      }),
-        InBrackets(one.source), "\n");
+  for (const auto& [change, effect] : advice) {
+    absl::StrAppend(&out, "advice: ", ChangeText(change), ":",
+                    absl::StrJoin(change.given, "",
+                                  [](std::string* text, const std::string& given) {
+                                    absl::StrAppend(text, " --shard \"", given, "\"");
+                                  }),
+                    change.source.empty() ? "" : absl::StrCat(" (", change.source, ")"), "\n");
   }
   if (advice.empty()) return "advice: none of the changes that were tried saves a twentieth of the bytes\n";
   return out;

@@ -15,16 +15,14 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "explain/annotation_changes.h"
+#include "explain/diagnosis.h"
 #include "explain/what_if.h"
 #include "partitioner/stages/partitioned.h"
 
 namespace toroid {
 
 struct Advice {
-  std::string name, source;  // The annotated value, and the author's line; "" if unknown.
-  std::string from, to;      // Its sharding, over the author's axes.
-  // NAME=SHARDING, as --shard and --what_if take it: of the value, and of those that are annotated alike in other layers.
-  std::vector<std::string> given;
+  TriedChange change;
   WhatIf effect;
 };
 
@@ -35,11 +33,11 @@ using TryChange = absl::FunctionRef<absl::StatusOr<ProgramFigures>(const std::ve
 struct AdviceBudget {
   ChangeBudget changes;
   size_t trials = 16;  // Programs that are partitioned.
-  double least_promised =
-      -1;  // Changes are tried that save more than this part of the bytes in the quick plan.
+  // Changes are tried that save more than this part of the bytes in the quick plan, and count if they save this part of them.
+  double least_promised = -1, least_saved = 0.05;
 };
 
-// At most three changes, those that save most bytes first, among equals those of fewer arrays. A change counts if at least a twentieth of the bytes is saved, flops grow by at
+// At most three changes, those that save most bytes first, among equals those of fewer arrays. A change counts if it saves enough bytes, flops grow by at
 // most 9 %, and the peak of memory by at most 10 %. `partitioned`: the program without a change, made by this partitioner, with its
 // figures `now`. A change that the module does not take is no error.
 std::vector<Advice> FindAdvice(const Partitioned& partitioned, const ProgramFigures& now,

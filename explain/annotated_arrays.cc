@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "explain/names.h"
 #include "partitioner/prepare/sharding_lines.h"
 
 namespace toroid {
@@ -14,15 +14,6 @@ namespace {
 
 // Results before those that are new values of arguments, such as a loss.
 constexpr size_t kMostBeforeState = 4;
-
-// `name` without its digits: the same for the layers of a model.
-std::string WithoutNumbers(absl::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    if (!absl::ascii_isdigit(static_cast<unsigned char>(c))) out += c;
-  }
-  return out;
-}
 
 // The last key in quotes of an argument's path: "w" of opt_state[0].mu['layers'][1]['w'].value; "" if there is none.
 std::string LastKey(absl::string_view name) {

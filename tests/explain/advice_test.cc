@@ -70,14 +70,14 @@ TEST(AdviceTest, AConstraintInTheWayIsFoundAndItsChangeRemovesWhatItSends) {
   ASSERT_GT(advised.now.explanation.sent_bytes, 0);
   ASSERT_THAT(advised.advice, SizeIs(1));
   const Advice& advice = advised.advice[0];
-  EXPECT_EQ(advice.name, "s");
-  EXPECT_EQ(advice.from, "[{}, {a8}]");
-  EXPECT_EQ(advice.to, "[{a8}, {}]");
+  EXPECT_EQ(advice.change.name, "s");
+  EXPECT_EQ(advice.change.from, "[{}, {a8}]");
+  EXPECT_EQ(advice.change.to, "[{a8}, {}]");
   EXPECT_EQ(advice.effect.then.explanation.sent_bytes, 0);
   EXPECT_THAT(AdviceText(advised.advice),
               HasSubstr("advice: s [{a8}, {}] instead of [{}, {a8}] sends 0 B instead of "));
   // Whoever follows the advice gets what it says.
-  const auto followed = FiguresWith(*module, advice.given);
+  const auto followed = FiguresWith(*module, advice.change.given);
   ASSERT_OK(followed);
   EXPECT_EQ(followed->explanation.sent_bytes, advice.effect.then.explanation.sent_bytes);
   EXPECT_EQ(followed->peak_bytes, advice.effect.then.peak_bytes);
@@ -87,8 +87,8 @@ TEST(AdviceTest, AConstraintThatMakesAnArrayWholeIsFound) {
   const Advised advised = AdviceOn(*Layers("{replicated}"));
   ASSERT_GT(advised.now.explanation.sent_bytes, 0);
   ASSERT_FALSE(advised.advice.empty());
-  EXPECT_EQ(advised.advice[0].name, "s");
-  EXPECT_EQ(advised.advice[0].to, "[{a8}, {}]");
+  EXPECT_EQ(advised.advice[0].change.name, "s");
+  EXPECT_EQ(advised.advice[0].change.to, "[{a8}, {}]");
   EXPECT_EQ(advised.advice[0].effect.then.explanation.sent_bytes, 0);
 }
 
@@ -111,7 +111,7 @@ TEST(AdviceTest, LayersAreChangedTogether) {
   const Advised advised = AdviceOn(**module);
   ASSERT_GT(advised.now.explanation.sent_bytes, 0);
   ASSERT_FALSE(advised.advice.empty());
-  EXPECT_THAT(advised.advice[0].given, SizeIs(10));
+  EXPECT_THAT(advised.advice[0].change.given, SizeIs(10));
   EXPECT_EQ(advised.advice[0].effect.then.explanation.sent_bytes, 0);
   EXPECT_THAT(AdviceText(advised.advice),
               HasSubstr(" and 9 others like it [{a8}, {}] instead of [{}, {a8}] sends 0 B"));
@@ -135,7 +135,7 @@ ENTRY main {
   ASSERT_EQ(whole->explanation.sent_bytes, 0);
   const Advised advised = AdviceOn(**module);
   EXPECT_GT(advised.now.explanation.sent_bytes, 0);
-  for (const Advice& advice : advised.advice) EXPECT_NE(advice.name, "w");
+  for (const Advice& advice : advised.advice) EXPECT_NE(advice.change.name, "w");
 }
 
 // The hidden layer is cut over the model's axis alone, so that the batch is gathered.
@@ -153,9 +153,9 @@ ENTRY main {
   ASSERT_OK(module);
   const Advised advised = AdviceOn(**module);
   ASSERT_FALSE(advised.advice.empty());
-  EXPECT_EQ(advised.advice[0].name, "s");
-  EXPECT_EQ(advised.advice[0].from, "[{}, {b2}]");
-  EXPECT_EQ(advised.advice[0].to, "[{a4}, {b2}]");
+  EXPECT_EQ(advised.advice[0].change.name, "s");
+  EXPECT_EQ(advised.advice[0].change.from, "[{}, {b2}]");
+  EXPECT_EQ(advised.advice[0].change.to, "[{a4}, {b2}]");
   EXPECT_THAT(AdviceText(advised.advice), HasSubstr(", without the all-gather of "));
 }
 
@@ -173,8 +173,8 @@ ENTRY main {
   ASSERT_OK(module);
   const Advised advised = AdviceOn(**module);
   ASSERT_FALSE(advised.advice.empty());
-  EXPECT_EQ(advised.advice[0].name, "mu['w']");
-  EXPECT_THAT(advised.advice[0].given,
+  EXPECT_EQ(advised.advice[0].change.name, "mu['w']");
+  EXPECT_THAT(advised.advice[0].change.given,
               ElementsAre("mu['w']={devices=[8,1]<=[8]}", "output{1}={devices=[8,1]<=[8]}"));
   EXPECT_EQ(advised.advice[0].effect.then.explanation.sent_bytes, 0);
 }
