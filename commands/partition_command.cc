@@ -21,6 +21,7 @@
 #include "explain/page/whole_arrays.h"
 #include "explain/statistics_json.h"
 #include "explain/why.h"
+#include "explain/why_json.h"
 #include "hlo/analysis/collective_records.h"
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
@@ -101,6 +102,10 @@ absl::Status ReportExplanation(const PartitionCommand& command, const PartitionI
 
 // The answers of --why, in the order of the questions.
 absl::Status PrintReasons(const PartitionCommand& command, const Partitioned& partitioned) {
+  if (!command.why_json.empty()) {
+    ASSIGN_OR_RETURN(const std::string json, WhyJson(partitioned));
+    RETURN_IF_ERROR(WriteOutput(command.why_json, json + "\n"));
+  }
   for (const std::string& name : command.why) {
     ASSIGN_OR_RETURN(const WhyAnswers answers, Why(partitioned, name));
     std::fputs(WhyText(answers).c_str(), stdout);
@@ -115,17 +120,17 @@ bool AsksForPlan(const PartitionCommand& command) {
 // True if the module is the program of one partition and the command asks only for a report on it. A plan is made, or taken,
 // only in partitioning.
 bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
-  return !AsksForPlan(command) && command.why.empty() && command.what_if.empty() && !command.advise &&
-         command.output.empty() && command.shardings.empty() && command.annotations.empty() &&
-         command.dump_dir.empty() &&
+  return !AsksForPlan(command) && command.why.empty() && command.why_json.empty() &&
+         command.what_if.empty() && !command.advise && command.output.empty() && command.shardings.empty() &&
+         command.annotations.empty() && command.dump_dir.empty() &&
          (command.explain != ExplainMode::kNothing || !command.stats.empty() || !command.html.empty()) &&
          (IsPartitioned(module) || LooksPartitioned(module));
 }
 
 bool AsksForNothing(const PartitionCommand& command) {
-  return command.output.empty() && command.why.empty() && command.what_if.empty() && !command.advise &&
-         command.stats.empty() && command.html.empty() && command.dump_dir.empty() && !command.check &&
-         command.explain == ExplainMode::kNothing;
+  return command.output.empty() && command.why.empty() && command.why_json.empty() &&
+         command.what_if.empty() && !command.advise && command.stats.empty() && command.html.empty() &&
+         command.dump_dir.empty() && !command.check && command.explain == ExplainMode::kNothing;
 }
 
 absl::StatusOr<Partitioned> AsItIs(std::unique_ptr<Module> module) {

@@ -24,6 +24,8 @@ struct PartitionCommand {
   std::vector<std::string>
       what_if;          // NAME=SHARDING; each is tried alone, in place of the module's sharding of NAME.
   bool advise = false;  // Try changes of annotations, and print those that pay (explain/advice.h).
+  std::string
+      why_json;  // The file for the origins of all cuts (explain/why_json.h), "-" for standard output; empty: none.
   std::vector<std::string> why;  // Values whose cuts are to be explained (explain/why.h).
   std::string stats;             // The file for the statistics, "-" for standard output; empty: none.
   ExplainMode explain = ExplainMode::kNothing;
