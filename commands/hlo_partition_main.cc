@@ -55,6 +55,9 @@ int main(int argc, char** argv) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option(
+      "--why_json", command.why_json,
+      "Write for all cut values where their axes come from, as JSON to a file, - for standard output");
+  app.add_option(
          "--what_if,--what-if", command.what_if,
          "Try this sharding, in place of the module's own, and print the program's bytes, flops and memory beside those "
          "without it; NAME as for --shard")

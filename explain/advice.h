@@ -1,41 +1,47 @@
 // `hlo-partition --advise`: changes of one annotation that were tried and that make the program send less.
 //
-// The candidates are the annotations behind the collectives that send most: those from which the arrays of the collective's consumer
-// have their axes (partitioner/provenance/origins.h). Of each, the array is tried whole, and with the axes of one dimension moved to
-// another dimension that they divide. Arrays that are annotated alike at the same line, or whose names differ by numbers alone, as in
-// the layers of a model, are changed together. An array of the consumer that is asked to be whole is tried as another of its shape is cut. The
-// module is partitioned once for each trial.
+// The candidates are those changes that save most in a quick plan (annotation_changes.h): of an annotated array, or of arrays that are
+// annotated alike, as in the layers of a model. The module is partitioned once for each trial.
 //
-//   advice: params['w_up'] [{}, {"model"}] instead of [{"model"}, {}] sends 57.3 kB instead of 71.7 kB (-20.0 %), and needs
-//   147.5 kB of memory instead of 385.0 kB: --shard "params['w_up']={devices=[1,8]<=[8]}" (model.py:3)
+//   advice: params['w_up'] [{}, {"model"}] instead of [{"model"}, {}] sends 57.3 kB instead of 71.7 kB (-20.0 %), without the
+//   all-to-all of 28.7 kB for h (model.py:9), and needs 147.5 kB of memory instead of 385.0 kB:
+//   --shard "params['w_up']={devices=[1,8]<=[8]}" (model.py:3)
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "explain/annotation_changes.h"
+#include "explain/diagnosis.h"
 #include "explain/what_if.h"
 #include "partitioner/stages/partitioned.h"
 
 namespace toroid {
 
 struct Advice {
-  std::string name, source;  // The annotated value, and the author's line; "" if unknown.
-  std::string from, to;      // Its sharding, over the author's axes.
-  // NAME=SHARDING, as --shard and --what_if take it: of the value, and of those that are annotated alike in other layers.
-  std::vector<std::string> given;
+  TriedChange change;
   WhatIf effect;
 };
 
 // Partitions the module with other shardings, NAME=SHARDING each.
 using TryChange = absl::FunctionRef<absl::StatusOr<ProgramFigures>(const std::vector<std::string>& given)>;
 
-// At most three changes, those that save most bytes first. A change counts if at least a tenth of the bytes is saved, flops grow by at
+// How far to look.
+struct AdviceBudget {
+  ChangeBudget changes;
+  size_t trials = 16;  // Programs that are partitioned.
+  // Changes are tried that save more than this part of the bytes in the quick plan, and count if they save this part of them.
+  double least_promised = -1, least_saved = 0.05;
+};
+
+// At most three changes, those that save most bytes first, among equals those of fewer arrays. A change counts if it saves enough bytes, flops grow by at
 // most 9 %, and the peak of memory by at most 10 %. `partitioned`: the program without a change, made by this partitioner, with its
 // figures `now`. A change that the module does not take is no error.
 std::vector<Advice> FindAdvice(const Partitioned& partitioned, const ProgramFigures& now,
-                               TryChange try_change);
+                               TryChange try_change, const AdviceBudget& budget = {});
 
 // The lines above, without breaks.
 std::string AdviceText(const std::vector<Advice>& advice);

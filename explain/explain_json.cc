@@ -30,6 +30,23 @@ nlohmann::ordered_json RowJson(const ExplainedRow& row, const PredictedTimes* ti
   return json;
 }
 
+nlohmann::ordered_json ChangeJson(const TriedChange& change) {
+  return {{"name", change.name},
+          {"source", change.source},
+          {"from", change.from},
+          {"to", change.to},
+          {"given", change.given},
+          {"sent_bytes_now", change.sent_now},
+          {"sent_bytes_then", change.sent_then},
+          {"peak_bytes_now", change.peak_now},
+          {"peak_bytes_then", change.peak_then},
+          {"removed", change.removed},
+          {"removed_for", change.removed_for},
+          {"removed_source", change.removed_source},
+          {"removed_bytes", change.removed_bytes},
+          {"text", ChangeText(change)}};
+}
+
 }  // namespace
 
 std::string ExplainJson(const Explanation& explanation, int64_t num_partitions, const PredictedTimes* times,
@@ -57,6 +74,9 @@ std::string ExplainJson(const Explanation& explanation, int64_t num_partitions, 
                              {"source", note.source},
                              {"text", NoteLine(note, /*width=*/1 << 20)}});
   }
+  json["diagnosis"] = nlohmann::ordered_json::array();
+  for (const TriedChange& change : explanation.diagnosis.changes)
+    json["diagnosis"].push_back(ChangeJson(change));
   json["table"] = std::string(table);
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

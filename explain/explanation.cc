@@ -119,7 +119,7 @@ std::vector<ExplainedNote> MergedNotes(std::vector<ExplainedNote> notes) {
 }
 
 std::vector<ExplainedNote> NotesOf(const ExplainedProgram& program) {
-  std::vector<ExplainedNote> notes;
+  std::vector<ExplainedNote> notes(program.whole.begin(), program.whole.end());
   for (const FullReplication& one : program.replications) {
     notes.push_back(
         {"replicated", BytesText(one.bytes), one.reason, one.source, {one.instruction}, one.instruction});

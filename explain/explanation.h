@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "explain/diagnosis.h"
 #include "hlo/analysis/collective_records.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/cost/predicted_times.h"
@@ -46,6 +47,7 @@ struct Explanation {
   bool all_trips_known = true, all_groups_known = true;
   bool is_merged = true;                // Rows that differ only by numbers in names are one.
   int64_t collectives = 0, arrays = 0;  // A merged collective has several arrays.
+  Diagnosis diagnosis;                  // Filled by whoever tries changes.
 };
 
 struct ExplainedProgram {
@@ -53,6 +55,7 @@ struct ExplainedProgram {
   absl::Span<const FullReplication> replications;
   absl::Span<const CutNote> cuts;
   const PredictedTimes* times = nullptr;  // Predicted for the program; null: no times.
+  absl::Span<const ExplainedNote> whole;  // Large arrays that no axis cuts (large_whole_arrays.h).
 };
 
 // `full`: every collective and array has a row of its own, with the name of its instruction.

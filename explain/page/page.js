@@ -22,6 +22,13 @@ function drawHeadline() {
   byId('made').textContent = `Written by hlo-partition ${data.version}. Bytes are per device, of all trips of a loop.`;
 }
 
+function drawDiagnosis() {
+  const changes = list(explanation.diagnosis);
+  byId('diagnosis').hidden = !changes.length;
+  byId('diagnosis-list').append(...changes.map((change) => el('li', {}, breakable(text(change.text)), ' ',
+    el('span', {class: 'soft'}, text(change.source)))));
+}
+
 function drawNotes() {
   const notes = list(explanation.notes);
   byId('notes').hidden = !notes.length;
@@ -38,6 +45,7 @@ function followLink() {
 }
 
 drawHeadline();
+drawDiagnosis();
 drawNotes();
 table.start();
 search.start();

@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "hlo/analysis/author_names.h"
+#include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/status.h"
 #include "hlo/base/suggestion.h"
 #include "hlo/builder/instruction_builder.h"
@@ -57,12 +58,33 @@ absl::StatusOr<Instruction*> Annotate(Module* module, const xla::OpSharding* sha
   return call;
 }
 
+// The root's sharding of all results, with that of result `index` replaced; null if the root has none.
+const xla::OpSharding* ResultsWith(Module* module, int64_t index, const xla::OpSharding& given) {
+  const Instruction& root = *module->entry()->root();
+  if (root.sharding() == nullptr) return nullptr;
+  xla::OpSharding of_all;
+  of_all.set_type(xla::OpSharding::TUPLE);
+  int64_t leaf = 0;
+  for (int64_t i = 0; i < index; ++i) leaf += root.shape().tuple_shape(i).NumLeaves();
+  const bool is_of_each = root.sharding()->type() == xla::OpSharding::TUPLE;
+  for (int64_t i = 0; i < root.shape().NumLeaves(); ++i) {
+    const bool is_known = !is_of_each || i < root.sharding()->tuple_shardings_size();
+    if (!is_known && i != leaf) break;
+    *of_all.add_tuple_shardings() = i == leaf    ? given
+                                    : is_of_each ? root.sharding()->tuple_shardings(static_cast<int>(i))
+                                                 : *root.sharding();
+  }
+  return module->New(of_all);
+}
+
+// In place of what the module asks for the output.
 absl::Status GiveOutput(Module* module, int64_t index, const xla::OpSharding* sharding) {
   Computation* entry = module->entry();
   Instruction* root = entry->root();
   if (!root->shape().IsTuple()) {
     if (index != 0) return absl::NotFoundError("the module has one output, output{0}");
     ASSIGN_OR_RETURN(Instruction * annotated, Annotate(module, sharding, root));
+    if (!root->sharding_is_given() && !IsShardingAnnotation(*root)) root->set_sharding(nullptr);
     entry->set_root(annotated);
     return absl::OkStatus();
   }
@@ -82,11 +104,12 @@ absl::Status GiveOutput(Module* module, int64_t index, const xla::OpSharding* sh
   }
   RETURN_IF_ERROR(b.status());
   if (!values[index]->shape().IsArray()) return absl::InvalidArgumentError("that output is no array");
+  if (IsCallTo(*values[index], "xla.sdy.FuncResultSharding")) RETURN_IF_ERROR(Give(sharding, values[index]));
   ASSIGN_OR_RETURN(values[index], Annotate(module, sharding, values[index]));
   Instruction* tuple = b.Op(Opcode::kTuple, root->shape(), values);
   RETURN_IF_ERROR(b.status());
   tuple->set_name(absl::StrCat(root->name(), ".given"));
-  if (root->opcode() == Opcode::kTuple) tuple->TakeSharding(*root);
+  if (root->opcode() == Opcode::kTuple) tuple->set_sharding(ResultsWith(module, index, *sharding));
   entry->set_root(tuple);
   return absl::OkStatus();
 }

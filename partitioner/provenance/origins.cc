@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "partitioner/provenance/handed_on.h"
+
 namespace toroid {
 namespace {
 
@@ -39,6 +41,7 @@ std::vector<Neighbour> NeighboursAt(const FlowOp& op, int tensor, int dim) {
 Origins::Origins(const PreparedProgram& program, const ShardingPlan& plan)
     : program_(program), plan_(plan), touching_(program.graph->num_tensors()) {
   ProposeShardings(program, program.annotations, {}, &growths_);
+  handed_on_ = HandedOn(program, plan);
   const auto& ops = program.graph->ops();
   for (size_t i = 0; i < ops.size(); ++i) {
     for (const int t : TensorsOf(ops[i])) {
@@ -56,7 +59,15 @@ bool Origins::IsAsked(int tensor, int dim, int axis) const {
 
 bool Origins::Cuts(int tensor, int dim, int axis) const { return Holds(plan_[tensor].dims[dim], axis); }
 
-// Ends: a tensor hands on only axes that it had before.
+const Growth* Origins::GrowthOf(int tensor, int axis) const {
+  for (const GrowthLog* log : {&handed_on_, &growths_}) {
+    const auto growth = log->find({tensor, axis});
+    if (growth != log->end()) return &growth->second;
+  }
+  return nullptr;
+}
+
+// Ends: a tensor hands on only axes that it had before, and what is handed on in order leads to an annotation.
 AxisOrigin Origins::Follow(int tensor, int dim, int axis) const {
   AxisOrigin origin;
   origin.dim = dim;
@@ -64,18 +75,18 @@ AxisOrigin Origins::Follow(int tensor, int dim, int axis) const {
   while (true) {
     origin.hops.push_back({tensor, dim, nullptr});
     if (IsAsked(tensor, dim, axis)) return origin;
-    const auto growth = growths_.find({tensor, axis});
-    if (growth == growths_.end()) {
+    const Growth* growth = GrowthOf(tensor, axis);
+    if (growth == nullptr) {
       origin.kind = AxisOrigin::Kind::kSearched;
       return origin;
     }
-    origin.hops.back().through = growth->second.through;
-    if (growth->second.from < 0) {
+    origin.hops.back().through = growth->through;
+    if (growth->from < 0) {
       origin.kind = AxisOrigin::Kind::kCheapest;
       return origin;
     }
-    tensor = growth->second.from;
-    dim = growth->second.from_dim;
+    tensor = growth->from;
+    dim = growth->from_dim;
   }
 }
 

@@ -50,13 +50,16 @@ class Origins {
   std::vector<Refusal> Refusals(int tensor) const;
 
  private:
+  // What handed an axis on to a tensor; null if nothing did.
+  const Growth* GrowthOf(int tensor, int axis) const;
   AxisOrigin Follow(int tensor, int dim, int axis) const;
   bool IsAsked(int tensor, int dim, int axis) const;
   bool Cuts(int tensor, int dim, int axis) const;
 
   const PreparedProgram& program_;
   const ShardingPlan& plan_;
-  GrowthLog growths_;
+  GrowthLog growths_;    // Of propagation: also where an op's cheapest assignment takes an axis.
+  GrowthLog handed_on_;  // Along ops, in the order that is told; first.
   std::vector<absl::InlinedVector<int, 6>> touching_;  // By tensor: the ops with it, as numbers.
 };
 

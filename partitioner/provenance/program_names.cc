@@ -243,6 +243,12 @@ std::string ProgramNames::Text(const Sharding& sharding) const {
   return out;
 }
 
+std::vector<AxisList> ProgramNames::Axes() const {
+  std::vector<AxisList> axes;
+  for (const Axis& axis : axes_) axes.push_back(axis.axes);
+  return axes;
+}
+
 std::string ProgramNames::MadeUpAxes() const {
   if (!made_up_) return "";
   return absl::StrJoin(axes_, ", ", [](std::string* out, const Axis& axis) { *out += axis.name; });

@@ -39,6 +39,8 @@ class ProgramNames {
 
   // "[{"x"}, {}] partial over {"y"}", without manual axes.
   std::string Text(const Sharding& sharding) const;
+  // The axes that names stand for, each as mesh axes.
+  std::vector<AxisList> Axes() const;
   // The axes made up for a module that names none: "a4, b2"; "" if it names its own.
   std::string MadeUpAxes() const;
 

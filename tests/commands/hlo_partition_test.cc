@@ -290,6 +290,27 @@ TEST(HloPartitionTest, StandardInputAndOutput) {
   EXPECT_EQ(RunShell(absl::StrCat(kPartition, layer, " -o /dev/null")).exit, 0);
 }
 
+// A constraint in between cuts the columns of an array whose rows are cut before and after.
+TEST(HloPartitionTest, ExplainSaysBelowItsTableWhatAChangeWouldSave) {
+  const std::string layer = TempFile("rows.hlo", R"(HloModule m
+ENTRY main {
+  x = f32[512,256] parameter(0), sharding={devices=[8,1]<=[8]}
+  h = f32[512,256] negate(x)
+  s = f32[512,256] custom-call(h), custom_call_target="Sharding", sharding={devices=[1,8]<=[8]}
+  t = f32[512,256] tanh(s)
+  ROOT y = f32[512,256] custom-call(t), custom_call_target="Sharding", sharding={devices=[8,1]<=[8]}
+})");
+  const Outcome outcome = RunShell(absl::StrCat(kPartition, layer, " --explain"));
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("tried: s [{a8}, {}] instead of [{}, {a8}] sends 0 B instead of "));
+  const Outcome json_of = RunShell(absl::StrCat(kPartition, layer, " --explain=json"));
+  const nlohmann::json json = nlohmann::json::parse(json_of.out, nullptr, /*allow_exceptions=*/false);
+  ASSERT_FALSE(json.is_discarded()) << json_of.out;
+  ASSERT_FALSE(json["diagnosis"].empty());
+  EXPECT_EQ(json["diagnosis"][0]["given"], std::vector<std::string>({"s={devices=[8,1]<=[8]}"}));
+  EXPECT_EQ(json["diagnosis"][0]["sent_bytes_then"], 0);
+}
+
 TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
   const Outcome outcome = RunShell(absl::StrCat(kPartition, kModel, " --stats=-"));
   ASSERT_EQ(outcome.exit, 0) << outcome.err;

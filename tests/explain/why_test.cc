@@ -5,10 +5,12 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "explain/why_json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
+#include "nlohmann/json.hpp"
 #include "partitioner/provenance/origins.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "tests/status_matchers.h"
@@ -149,6 +151,53 @@ TEST(WhyTest, AllAxesOfTheCorpusHaveAWay) {
     // The search and cheapest assignments decide little.
     EXPECT_GT(asked, all * 9 / 10) << "of " << all;
   }
+}
+
+// The annotation of a result comes before what the operands have, as in Shardy.
+TEST(WhyTest, AResultsOwnAnnotationIsItsOrigin) {
+  const auto partitioned =
+      PartitionText(R"(HloModule step, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["data"=4]>}}
+ENTRY main {
+  w = f32[64,32] parameter(0), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, [{\"data\"}, {}]>"}
+  x = f32[64,32] parameter(1), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, [{?}, {?}]>"}
+  g = f32[64,32] tanh(x)
+  n = f32[64,32] subtract(w, g)
+  ROOT r = f32[64,32] custom-call(n), custom_call_target="xla.sdy.FuncResultSharding", frontend_attributes={xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{\"data\"}, {}]>]>"}
+})");
+  const auto text = WhyJson(partitioned);
+  ASSERT_OK(text);
+  const nlohmann::json json = nlohmann::json::parse(*text);
+  int seen = 0;
+  for (const auto& value : json["values"]) {
+    const auto& cut = value["cuts"][0];
+    EXPECT_EQ(cut["kind"], "asked");
+    EXPECT_EQ(cut["axes"], "{\"data\"}");
+    if (value["instruction"] == "n" || value["instruction"] == "g" || value["instruction"] == "x") {
+      ++seen;
+      EXPECT_EQ(cut["origin"]["result"], 0) << value;
+    } else if (value["instruction"] == "w") {
+      ++seen;
+      EXPECT_EQ(cut["origin"]["argument"], 0) << value;
+      EXPECT_EQ(cut["hops"], 0);
+    }
+  }
+  EXPECT_EQ(seen, 4);
+}
+
+// An op hands axes back before others hand them on, if nothing else uses its operands.
+TEST(WhyTest, WhatAValueGoesToComesBeforeWhatItIsMadeOfIfItIsUsedOnce) {
+  const std::string before =
+      R"(HloModule step, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["data"=4]>}}
+ENTRY main {
+  x = f32[64,32] parameter(0), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, [{\"data\"}, {}]>"}
+  h = f32[64,32] tanh(x)
+  k = f32[64,32] sine(h)
+  s = f32[64,32] custom-call(k), custom_call_target="Sharding", frontend_attributes={xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{\"data\"}, {}]>]>"}
+)";
+  EXPECT_THAT(WhyOf(before + "  ROOT t = f32[64,32] cosine(s)\n}", "h"),
+              HasSubstr("the module asks for it at s\n"));
+  EXPECT_THAT(WhyOf(before + "  ROOT t = f32[64,32] add(s, h)\n}", "h"),
+              HasSubstr("the module asks for it at x\n"));
 }
 
 }  // namespace

@@ -37,6 +37,33 @@ TEST(ShardingLinesTest, ANameMayHaveTheAuthorsScopesInFront) {
               HasSubstr("'layers_1/mlp/dot.3' names no instruction"));
 }
 
+// What the module asks for a result is gone, so that nothing is moved back.
+TEST(ShardingLinesTest, AnOutputIsGivenInPlaceOfTheModulesOwn) {
+  auto module = ParseModule(R"(HloModule m
+ENTRY main {
+  x = f32[8,4] parameter(0), sharding={devices=[8,1]<=[8]}
+  y = f32[8,4] negate(x)
+  z = f32[8,4] tanh(x)
+  ROOT t = (f32[8,4], f32[8,4]) tuple(y, z), sharding={{devices=[1,8]<=[8]}, {devices=[8,1]<=[8]}}
+})");
+  ASSERT_OK(module);
+  ASSERT_OK(ApplyShardingLines({{"output{0}={devices=[8,1]<=[8]}", ""}}, module->get()));
+  const xla::OpSharding& of_results = *(*module)->entry()->root()->sharding();
+  ASSERT_EQ(of_results.tuple_shardings_size(), 2);
+  EXPECT_EQ(of_results.tuple_shardings(0).tile_assignment_dimensions(0), 8);
+  EXPECT_EQ(of_results.tuple_shardings(1).tile_assignment_dimensions(0), 8);
+
+  module = ParseModule(R"(HloModule m
+ENTRY main {
+  x = f32[8,4] parameter(0), sharding={devices=[8,1]<=[8]}
+  ROOT y = f32[8,4] negate(x), sharding={devices=[1,8]<=[8]}
+})");
+  ASSERT_OK(module);
+  ASSERT_OK(ApplyShardingLines({{"output{}={devices=[8,1]<=[8]}", ""}}, module->get()));
+  EXPECT_TRUE((*module)->entry()->root()->sharding_is_given());
+  EXPECT_EQ((*module)->entry()->root()->operand(0)->sharding(), nullptr);
+}
+
 TEST(ShardingLinesTest, GlobsMatchWholeTexts) {
   EXPECT_TRUE(GlobMatches("*mlp/dot*", "a/mlp/dot_general"));
   EXPECT_TRUE(GlobMatches("a?c", "abc"));

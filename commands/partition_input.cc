@@ -1,0 +1,99 @@
+#include "commands/partition_input.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "commands/file_names.h"
+#include "hlo/base/files.h"
+#include "hlo/base/status.h"
+#include "hlo/devices/spmd_record.h"
+#include "hlo/io/hlo_text.h"
+#include "hlo/ops/verify_module.h"
+#include "partitioner/stages/spmd_partitioner.h"
+#include "simulator/cost/predict_times.h"
+
+namespace toroid {
+namespace {
+
+// Writes the module after each phase as HLO text, numbered in order.
+absl::Status Dump(const std::string& folder, int number, absl::string_view phase, const Module& module) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return absl::UnavailableError(absl::StrCat(folder, ": ", error.message()));
+  return WriteFile(absl::StrFormat("%s/%02d_%s.hlo", folder, number, phase), PrintModule(module));
+}
+
+PassObserver ObserverOf(const PartitionCommand& command,
+                        const std::shared_ptr<std::vector<WholeArray>>& arrays) {
+  PassObserver observer;
+  observer.verify = command.verify;
+  if (command.dump_dir.empty() && command.html.empty()) return observer;
+  const auto number = std::make_shared<int>(0);  // Shared by all copies of the observer.
+  observer.see = [folder = command.dump_dir, is_page = !command.html.empty(), number, arrays](
+                     absl::string_view phase, const Module& after) {
+    if (is_page && phase == "propagate") *arrays = ListWholeArrays(after);
+    return folder.empty() ? absl::OkStatus() : Dump(folder, (*number)++, phase, after);
+  };
+  return observer;
+}
+
+absl::Status GiveShardings(const PartitionCommand& command, HloFile* file) {
+  GivenShardings given = command.given;
+  if (!command.annotations.empty()) {
+    ASSIGN_OR_RETURN(const std::string text, ReadInput(command.annotations));
+    for (ShardingLine& line : ReadShardingLines(text, command.annotations)) {
+      given.lines.push_back(std::move(line));
+    }
+  }
+  return GiveShardings(given, file->module.get(), &file->warnings);
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<Slice>> LoadSlice(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  Slice slice;
+  ASSIGN_OR_RETURN(slice.machine, LoadMachine(name));
+  ASSIGN_OR_RETURN(slice.cost, MachineCostModel::Create(slice.machine));
+  return slice;
+}
+
+absl::StatusOr<PartitionInput> ReadInputFile(const PartitionCommand& command) {
+  PartitionInput input;
+  input.observer = ObserverOf(command, input.arrays);
+  ASSIGN_OR_RETURN(input.file, ReadHloFile(command.input));
+  RETURN_IF_ERROR(Annotate(VerifyModule(*input.file.module), NameOfInput(command.input)));
+  RETURN_IF_ERROR(Annotate(GiveShardings(command, &input.file), NameOfInput(command.input)));
+  return input;
+}
+
+absl::StatusOr<Partitioned> PartitionAsAsked(const PartitionCommand& command, const Module& module,
+                                             const PartitionInput& input) {
+  RETURN_IF_ERROR(CheckPartitioningIsRecorded(module));
+  if (IsPartitioned(module)) {
+    return absl::InvalidArgumentError(
+        "the module is partitioned already (it has spmd_output_sharding); give the module before partitioning, in "
+        "a dump of XLA the file with before_optimizations in its name; --explain without -o reports on this one");
+  }
+  PartitionOptions options = command.options;
+  if (input.slice) {
+    options.cost = input.slice->cost.get();
+    options.step_seconds = [&](const Module& written) -> absl::StatusOr<double> {
+      ASSIGN_OR_RETURN(const PredictedTimes times, PredictTimes(written, input.slice->machine));
+      return times.step_seconds;
+    };
+  }
+  options.states_plan = command.explain == ExplainMode::kPlan;
+  if (!command.plan.empty()) {
+    ASSIGN_OR_RETURN(options.plan, ReadInput(command.plan));
+    if (options.plan.empty())
+      return absl::InvalidArgumentError(absl::StrCat(command.plan, ": the plan is empty"));
+  }
+  options.observer = input.observer;
+  return PartitionModule(module, options);
+}
+
+}  // namespace toroid

@@ -1,0 +1,204 @@
+#include "explain/annotated_arrays.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "explain/names.h"
+#include "partitioner/prepare/sharding_lines.h"
+
+namespace toroid {
+namespace {
+
+// Results before those that are new values of arguments, such as a loss.
+constexpr size_t kMostBeforeState = 4;
+
+// The last key in quotes of an argument's path: "w" of opt_state[0].mu['layers'][1]['w'].value; "" if there is none.
+std::string LastKey(absl::string_view name) {
+  const size_t end = name.rfind('\'');
+  if (end == absl::string_view::npos || end == 0) return "";
+  const size_t begin = name.rfind('\'', end - 1);
+  return begin == absl::string_view::npos ? "" : std::string(name.substr(begin + 1, end - begin - 1));
+}
+
+}  // namespace
+
+AnnotatedArrays::AnnotatedArrays(const Partitioned& partitioned)
+    : program_(*partitioned.program),
+      graph_(*program_.graph),
+      names_(*program_.flat, graph_, program_.annotations, program_.relabeled),
+      origins_(program_, partitioned.shardings),
+      frames_(*program_.flat),
+      given_names_(GivenNames(*program_.flat)) {
+  for (const Instruction* instruction : graph_.ReachedInstructions(*program_.flat)) {
+    by_name_.try_emplace(names_.NameOf(*instruction), instruction);
+    for (const int t : graph_.Leaves(*instruction)) {
+      if (maker_.try_emplace(t, instruction).second) in_order_.push_back(t);
+    }
+  }
+  for (const int t : graph_.outputs()) {
+    if (!maker_.contains(t)) in_order_.push_back(t);
+  }
+  FindState();
+}
+
+void AnnotatedArrays::FindState() {
+  std::vector<int> arguments;
+  for (const Instruction* parameter : program_.flat->entry()->parameters()) {
+    for (const int leaf : graph_.Leaves(*parameter)) arguments.push_back(leaf);
+  }
+  // A result's annotation is that of the op that makes it, a Sharding call or the like, or its own.
+  const auto outputs = graph_.outputs();
+  absl::flat_hash_map<int, int> from;
+  for (const FlowOp& op : graph_.ops()) {
+    if (op.instruction == nullptr) from[op.results[0]] = op.operands[0];
+  }
+  const auto annotated = [&](int output) {
+    const auto made = from.find(output);
+    const bool is_own = made == from.end() || !program_.annotations.tensor[made->second];
+    return is_own ? output : made->second;
+  };
+  const auto run_at = [&](size_t begin) {
+    size_t n = 0;
+    while (n < arguments.size() && begin + n < outputs.size()) {
+      const int argument = arguments[n], output = annotated(outputs[begin + n]);
+      const auto &asked = program_.annotations.tensor[argument],
+                 &returned = program_.annotations.tensor[output];
+      const bool is_same = graph_.shape(argument).Compatible(graph_.shape(output)) &&
+                           (!asked || !returned || asked->sharding == returned->sharding);
+      if (!is_same) break;
+      ++n;
+    }
+    return n;
+  };
+  size_t best = 0;
+  for (size_t begin = 1; begin < std::min(outputs.size(), kMostBeforeState); ++begin) {
+    if (run_at(begin) > run_at(best)) best = begin;
+  }
+  for (size_t i = 0, n = run_at(best); i < n; ++i) state_[annotated(outputs[best + i])] = arguments[i];
+}
+
+std::string AnnotatedArrays::KeyOf(int tensor) const {
+  if (IsArgument(tensor)) return LastKey(NameOf(tensor));
+  const auto argument = state_.find(tensor);
+  if (argument != state_.end()) return LastKey(NameOf(argument->second));
+  return OutputOf(tensor) >= 0 ? LastKey(NameOf(tensor)) : "";
+}
+
+int AnnotatedArrays::OutputOf(int tensor) const {
+  const auto outputs = graph_.outputs();
+  const auto at = std::find(outputs.begin(), outputs.end(), tensor);
+  return at == outputs.end() ? -1 : static_cast<int>(at - outputs.begin());
+}
+
+std::string AnnotatedArrays::NameOf(int tensor) const {
+  const auto maker = maker_.find(tensor);
+  return maker == maker_.end() ? names_.OutputName(OutputOf(tensor)) : names_.NameOf(*maker->second);
+}
+
+std::string AnnotatedArrays::SourceOf(int tensor) {
+  const auto maker = maker_.find(tensor);
+  return maker == maker_.end() ? "" : frames_.LineOf(maker->second->metadata());
+}
+
+bool AnnotatedArrays::IsArgument(int tensor) const {
+  const auto maker = maker_.find(tensor);
+  return maker != maker_.end() && maker->second->opcode() == Opcode::kParameter &&
+         maker->second->computation() == program_.flat->entry();
+}
+
+bool AnnotatedArrays::CanBeGiven(int tensor) const {
+  const auto& annotation = program_.annotations.tensor[tensor];
+  if (!annotation || annotation->foreign || annotation->overruled || annotation->sharding.partial != 0 ||
+      program_.annotations.manual[tensor] != 0 || !graph_.shape(tensor).IsArray()) {
+    return false;
+  }
+  const auto maker = maker_.find(tensor);
+  if (maker != maker_.end()) return !maker->second->shape().IsTuple();
+  // Outputs have numbers of their own only if none of them is a tuple.
+  const Shape& result = program_.flat->entry()->root()->shape();
+  return !result.IsTuple() || static_cast<size_t>(result.NumLeaves()) == result.tuple_shapes().size();
+}
+
+std::string AnnotatedArrays::GivenName(int tensor) const {
+  if (IsArgument(tensor)) return given_names_[maker_.at(tensor)->parameter_number()];
+  const auto maker = maker_.find(tensor);
+  return maker == maker_.end() ? absl::StrCat("output{", OutputOf(tensor), "}") : maker->second->name();
+}
+
+std::vector<std::string> AnnotatedArrays::GivenTexts(const ArrayGroup& group, const Sharding& to) const {
+  const std::string sharding = program_.annotations.mesh.ToHlo(to).ToString();
+  std::vector<std::string> given;
+  absl::flat_hash_set<std::string> seen;
+  for (const int t : group.tensors) {
+    // Copies of a function that is called several times have one name.
+    const std::string name = GivenName(t);
+    if (seen.insert(name).second) given.push_back(absl::StrCat(name, "=", sharding));
+  }
+  return given;
+}
+
+const Instruction* AnnotatedArrays::ConsumerOf(const ExplainedRow& row) const {
+  if (row.names.empty()) return nullptr;
+  const std::string& name = row.names.front();
+  auto it = by_name_.find(name);
+  if (it == by_name_.end()) it = by_name_.find(name.substr(0, name.rfind(" of ")));
+  return it == by_name_.end() ? nullptr : it->second;
+}
+
+absl::flat_hash_map<int, double> AnnotatedArrays::BytesBehind(const std::vector<ExplainedRow>& rows) const {
+  absl::flat_hash_map<int, double> bytes;
+  for (const ExplainedRow& row : rows) {
+    const Instruction* consumer = ConsumerOf(row);
+    const FlowOp* op = consumer == nullptr ? nullptr : graph_.OpOf(*consumer);
+    if (op == nullptr) continue;
+    absl::flat_hash_set<int> behind;
+    for (const int t : TensorsOf(*op)) {
+      if (program_.annotations.tensor[t]) behind.insert(t);
+      for (const AxisOrigin& origin : origins_.Of(t)) {
+        if (origin.kind == AxisOrigin::Kind::kAsked) behind.insert(origin.hops.back().tensor);
+      }
+    }
+    for (const int t : behind) bytes[t] += static_cast<double>(row.sent_bytes);
+  }
+  return bytes;
+}
+
+std::vector<ArrayGroup> AnnotatedArrays::Groups(const std::vector<ExplainedRow>& rows) {
+  using Key = std::tuple<std::string, std::string, std::string, std::string>;
+  std::map<Key, size_t> place;
+  std::vector<ArrayGroup> groups;
+  const auto add = [&](Key key, int tensor) {
+    const auto [it, is_new] = place.try_emplace(std::move(key), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[it->second].tensors.push_back(tensor);
+  };
+  for (const int t : in_order_) {
+    if (!CanBeGiven(t)) continue;
+    const std::string name = NameOf(t), shape = graph_.shape(t).ToString(), asked = Text(AskedOf(t));
+    add({SourceOf(t), WithoutNumbers(name), shape, asked}, t);
+    const std::string key = KeyOf(t);
+    if (!key.empty()) add({"", absl::StrCat("'", key), shape, asked}, t);
+  }
+  std::vector<std::pair<double, double>> worth(groups.size());
+  const absl::flat_hash_map<int, double> behind = BytesBehind(rows);
+  std::vector<size_t> order;
+  std::map<std::vector<int>, size_t> known;  // One key may hold no more arrays than another.
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (!known.try_emplace(groups[i].tensors, i).second) continue;
+    order.push_back(i);
+    for (const int t : groups[i].tensors) {
+      const auto bytes = behind.find(t);
+      if (bytes != behind.end()) worth[i].first += bytes->second;
+      worth[i].second += static_cast<double>(graph_.shape(t).NumElements());
+    }
+  }
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return worth[a] > worth[b]; });
+  std::vector<ArrayGroup> ordered;
+  for (const size_t i : order) ordered.push_back(std::move(groups[i]));
+  return ordered;
+}
+
+}  // namespace toroid

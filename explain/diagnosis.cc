@@ -1,0 +1,60 @@
+#include "explain/diagnosis.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "hlo/base/terminal.h"
+#include "hlo/base/text_table.h"
+
+namespace toroid {
+namespace {
+
+// Breaks lines at blanks.
+std::string Wrapped(const std::string& text, int width) {
+  std::string out, line;
+  for (const absl::string_view word : absl::StrSplit(text, ' ')) {
+    if (!line.empty() && TextWidth(line) + 1 + TextWidth(word) > width) {
+      absl::StrAppend(&out, line, "\n");
+      line = " ";
+    }
+    absl::StrAppend(&line, line.empty() ? "" : " ", word);
+  }
+  return absl::StrCat(out, line, "\n");
+}
+
+}  // namespace
+
+std::string ChangeText(const TriedChange& change) {
+  const size_t alike = change.given.size() - 1;
+  const double saved = static_cast<double>(change.sent_then - change.sent_now);
+  std::string out = absl::StrCat(
+      change.name,
+      alike == 0 ? "" : absl::StrCat(" and ", alike, alike == 1 ? " other" : " others", " like it"), " ",
+      change.to, " instead of ", change.from, " sends ", BytesText(change.sent_then), " instead of ",
+      BytesText(change.sent_now),
+      absl::StrFormat(" (%+.1f %%)",
+                      change.sent_now == 0 ? 0 : 100.0 * saved / static_cast<double>(change.sent_now)));
+  if (!change.removed.empty()) {
+    absl::StrAppend(&out, ", without the ", change.removed, " of ", BytesText(change.removed_bytes), " for ",
+                    change.removed_for,
+                    change.removed_source.empty() ? "" : absl::StrCat(" (", change.removed_source, ")"));
+  }
+  return absl::StrCat(out, ", and needs ", BytesText(change.peak_then), " of memory instead of ",
+                      BytesText(change.peak_now));
+}
+
+std::string DiagnosisText(const Diagnosis& diagnosis, int width) {
+  if (diagnosis.is_skipped) {
+    return Wrapped("the program is large: no change of an annotation was tried; --advise tries some", width);
+  }
+  std::string out;
+  for (const TriedChange& change : diagnosis.changes) {
+    out += Wrapped(absl::StrCat("tried: ", ChangeText(change),
+                                change.source.empty() ? "" : absl::StrCat(" (", change.source, ")")),
+                   width);
+  }
+  if (!out.empty()) out += Wrapped("--advise tries more, and prints the flags", width);
+  return out;
+}
+
+}  // namespace toroid
