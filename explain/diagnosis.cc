@@ -15,7 +15,7 @@ std::string Wrapped(const std::string& text, int width) {
   for (const absl::string_view word : absl::StrSplit(text, ' ')) {
     if (!line.empty() && TextWidth(line) + 1 + TextWidth(word) > width) {
       absl::StrAppend(&out, line, "\n");
-      line = " ";
+      line.assign(1, ' ');
     }
     absl::StrAppend(&line, line.empty() ? "" : " ", word);
   }
