@@ -67,8 +67,7 @@ TEST(MatchTest, NamesOrderAndSpellingsMakeNoDifference) {
   }
   EXPECT_TRUE(Match(*module, *With("{{0,1,2,3},{4,5,6,7}}", "[2,4]<=[8]")).IsSameProgram());
   EXPECT_TRUE(Match(*module, *With("{{0,1,2,3},{4,5,6,7}}", "{{4,5,6,7},{0,1,2,3}}")).IsSameProgram());
-  EXPECT_TRUE(
-      Match(*module, *With("tanh(g)", "tanh(g), metadata={op_name=\"other\"}")).IsSameProgram());
+  EXPECT_TRUE(Match(*module, *With("tanh(g)", "tanh(g), metadata={op_name=\"other\"}")).IsSameProgram());
 }
 
 TEST(MatchTest, WhatIsComputedMakesADifference) {
