@@ -165,6 +165,7 @@ std::vector<CostItem> PeakItems(const Module& module, SourceFrames* frames) {
   for (const PeakMemory::Value& value : peak.live) {
     const auto [it, is_new] = leaves.try_emplace(value.maker);
     if (is_new) it->second = LeavesOf(value.maker->shape());
+    if (value.bytes == 0 || value.leaf >= static_cast<int>(it->second.size())) continue;  // No array.
     CostItem item;
     item.kind = "array";
     item.what = it->second[value.leaf]->ToString();

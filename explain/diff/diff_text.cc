@@ -234,6 +234,16 @@ std::string Reservations(const ProgramDiff& diff) {
   return out;
 }
 
+// "the largest difference, +7.0 GB, is at linears.py:815: 64 all-reduce over 16 instead of 64 reduce-scatter over 16"
+std::string LargestText(const CostRow& row) {
+  const auto text = [](const CostPart& part) { return absl::StrCat(CountText(part.times), " ", part.what); };
+  std::string out = absl::StrCat("the largest difference, ", Signed(row.difference(), BytesText), ", is at ",
+                                 row.place.empty() ? row.name : row.place, ": ");
+  if (row.a.empty()) return absl::StrCat(out, text(row.b[0]), " more");
+  if (row.b.empty()) return absl::StrCat(out, text(row.a[0]), " less");
+  return absl::StrCat(out, text(row.b[0]), " instead of ", text(row.a[0]));
+}
+
 }  // namespace
 
 std::string DiffSummary(const ProgramDiff& diff) {
@@ -253,9 +263,7 @@ std::string DiffSummary(const ProgramDiff& diff) {
       absl::StrAppendFormat(&out, ", %+.1f %%",
                             100 * static_cast<double>(more) / static_cast<double>(a.sent_bytes));
     }
-    if (!diff.sent.rows.empty())
-      absl::StrAppend(&out, "; the largest difference is at ",
-                      diff.sent.rows[0].place.empty() ? diff.sent.rows[0].name : diff.sent.rows[0].place);
+    if (!diff.sent.rows.empty()) absl::StrAppend(&out, "; ", LargestText(diff.sent.rows[0]));
     return out;
   }
   const bool rows_differ = std::any_of(diff.sent.rows.begin(), diff.sent.rows.end(), [](const CostRow& row) {

@@ -175,8 +175,10 @@ absl::StatusOr<ProgramDiff> DiffPrograms(const DiffInput& a, const DiffInput& b,
   diff.instructions = match.Count();
   diff.opcodes = OpcodeChanges(match);
   diff.shardings = ShardingChanges(a.module, b.module);
+  // The costs of equal programs differ only where a loop states its own trip count.
   diff.same = match.IsSameProgram() && diff.shardings.empty() &&
-              DonatedParameters(a.module) == DonatedParameters(b.module);
+              DonatedParameters(a.module) == DonatedParameters(b.module) &&
+              diff.sent.total_a == diff.sent.total_b && diff.flops.total_a == diff.flops.total_b;
   // The order of the instructions, which is free, may change the peak a little.
   if (diff.same) {
     const ModuleMatch itself(*side_a->module, *side_a->module, side_a->frames.get(), side_a->frames.get());

@@ -82,6 +82,9 @@ size_t OwnHash(const Instruction& op, const std::vector<size_t>& computations, G
     const bool has_devices = key == "replica_groups" || key == "source_target_pairs";
     hash = absl::HashOf(hash, key, has_devices ? groups->Of(op, key, value) : absl::HashOf(value));
   });
+  if (op.opcode() == Opcode::kUnknown) {  // Its attributes do not name what it calls.
+    for (const Computation* callee : op.called()) hash = absl::HashOf(hash, computations[callee->index()]);
+  }
   if (op.opcode() == Opcode::kParameter) hash = absl::HashOf(hash, op.parameter_number());
   if (op.opcode() == Opcode::kConstant) hash = absl::HashOf(hash, HashOfConstant(op));
   if (op.opcode() == Opcode::kCustomCall) hash = absl::HashOf(hash, op.backend_config());

@@ -227,6 +227,35 @@ ENTRY main { x = f32[8] parameter(0) zero = s32[] constant(0) t = (s32[], f32[8]
   EXPECT_EQ(diff.sent.rows[0].difference(), 8 * 56);
 }
 
+// The condition does not show how often such a loop runs; its backend config may.
+TEST(ProgramDiffTest, StatedTripCountsAreADifference) {
+  const std::string text = R"(HloModule m, num_partitions=8
+add { p = f32[] parameter(0) q = f32[] parameter(1) ROOT s = f32[] add(p, q) }
+body { t = f32[8] parameter(0)
+  ROOT w = f32[8] all-reduce(t), channel_id=1, replica_groups=[1,8]<=[8], use_global_device_ids=true, to_apply=add }
+condition { t = f32[8] parameter(0) z = f32[] constant(0) s = f32[] reduce(t, z), dimensions={0}, to_apply=add
+  ROOT c = pred[] compare(s, z), direction=LT }
+ENTRY main { x = f32[8] parameter(0)
+  ROOT l = f32[8] while(x), condition=condition, body=body, backend_config={"known_trip_count":{"n":"5"}} })";
+  ASSERT_OK_AND_ASSIGN(const auto five, ParseModule(text));
+  ASSERT_OK_AND_ASSIGN(const auto six, ParseModule(absl::StrReplaceAll(text, {{"\"5\"", "\"6\""}})));
+  EXPECT_TRUE(Diff(*five, *five).same);
+  const ProgramDiff diff = Diff(*five, *six);
+  EXPECT_FALSE(diff.same);
+  EXPECT_EQ(diff.b.sent_bytes - diff.a.sent_bytes, 14 * 4);
+  EXPECT_THAT(DiffSummary(diff), HasSubstr(" more than A (a)"));
+}
+
+TEST(ProgramDiffTest, MemoryWithoutArraysIsNone) {
+  ASSERT_OK_AND_ASSIGN(const auto empty, ParseModule("HloModule m\nENTRY e { ROOT t = () tuple() }"));
+  ASSERT_OK_AND_ASSIGN(const auto token,
+                       ParseModule("HloModule m\nENTRY e { ROOT t = token[] after-all() }"));
+  const ProgramDiff diff = Diff(*empty, *token);
+  EXPECT_FALSE(diff.same);
+  EXPECT_EQ(diff.memory.total_b, 0);
+  EXPECT_THAT(DiffText(diff, 80), HasSubstr("neither sends anything"));
+}
+
 TEST(ProgramDiffTest, ProgramsForOtherNumbersOfDevicesAreRefused) {
   ASSERT_OK_AND_ASSIGN(
       const auto eight,
