@@ -26,6 +26,7 @@ struct CollectiveRecord {
   // name.
   std::string cause;
   std::string source;
+  const xla::OpMetadata* metadata = nullptr;  // Whose line `source` is; null if there is none.
 };
 std::vector<CollectiveRecord> ListCollectives(const Module& module);
 
