@@ -235,6 +235,11 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
     absl::StatusOr<PredictedTimes> predicted = PredictTimes(*partitioned.module, input.slice->machine);
     if (!predicted.ok()) return Annotate(predicted.status(), NameOfInput(command.input));
     times = *std::move(predicted);
+    const bool is_explained = command.explain != ExplainMode::kNothing || !command.html.empty();
+    if (is_explained) {
+      RETURN_IF_ERROR(Annotate(AddHiddenTimes(*partitioned.module, input.slice->machine, &*times),
+                               NameOfInput(command.input)));
+    }
   }
   seconds.propagate = partitioned.propagate_seconds;
   seconds.partition = partitioned.partition_seconds;
