@@ -68,6 +68,19 @@ int main(int argc, char** argv) {
       "--advise", command.advise,
       "Try changes of the annotations behind the largest collectives, and print at most three that make the program "
       "send less");
+  app.add_flag(
+      "--frames", command.frames,
+      "Print for each row of --explain the calls that led to it, whose they are, and which one the row names");
+  const auto files_of = [&](const char* name, std::vector<std::string>* files, const char* help) {
+    app.add_option(name, *files, help)
+        ->type_name("PART")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  files_of("--author", &command.author_files.author,
+           "Lines are of files whose names have this part, such as maxtext/layers/");
+  files_of("--not_author", &command.author_files.not_author,
+           "Lines are not of files whose names have this part, such as utils/sharding.py");
   app.add_option("--stats", command.stats,
                  "Write time, collectives, flops and memory as JSON to a file, - for standard output");
   CLI::Option* explain_option =

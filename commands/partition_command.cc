@@ -16,6 +16,7 @@
 #include "explain/explain_json.h"
 #include "explain/explain_table.h"
 #include "explain/explanation.h"
+#include "explain/frames_text.h"
 #include "explain/large_whole_arrays.h"
 #include "explain/page/page.h"
 #include "explain/page/whole_arrays.h"
@@ -92,11 +93,16 @@ absl::Status ReportExplanation(const PartitionCommand& command, const PartitionI
                                const Partitioned& partitioned, const PredictedTimes* times) {
   if (command.explain == ExplainMode::kPlan) std::fputs(partitioned.plan.c_str(), stdout);
   const bool is_table = command.explain != ExplainMode::kNothing && command.explain != ExplainMode::kPlan;
-  if (command.html.empty() && !is_table) return absl::OkStatus();
+  if (command.html.empty() && !is_table && !command.frames) return absl::OkStatus();
   const Report report = {partitioned, times, ListCollectives(*partitioned.module),
                          LargeWholeArrays(partitioned), Diagnose(command, input, partitioned)};
   RETURN_IF_ERROR(WriteHtml(command, input, report));
   PrintExplanation(command, report);
+  if (command.frames) {
+    const std::string text =
+        FramesText(*partitioned.module, report.collectives, report.ExplanationOf(/*full=*/false));
+    std::fputs(text.c_str(), stdout);
+  }
   return absl::OkStatus();
 }
 
@@ -123,12 +129,13 @@ bool IsToBeReportedOnly(const PartitionCommand& command, const Module& module) {
   return !AsksForPlan(command) && command.why.empty() && command.why_json.empty() &&
          command.what_if.empty() && !command.advise && command.output.empty() && command.given.empty() &&
          command.annotations.empty() && command.dump_dir.empty() &&
-         (command.explain != ExplainMode::kNothing || !command.stats.empty() || !command.html.empty()) &&
+         (command.explain != ExplainMode::kNothing || command.frames || !command.stats.empty() ||
+          !command.html.empty()) &&
          (IsPartitioned(module) || LooksPartitioned(module));
 }
 
 bool AsksForNothing(const PartitionCommand& command) {
-  return command.output.empty() && command.why.empty() && command.why_json.empty() &&
+  return command.output.empty() && command.why.empty() && !command.frames && command.why_json.empty() &&
          command.what_if.empty() && !command.advise && command.stats.empty() && command.html.empty() &&
          command.dump_dir.empty() && !command.check && command.explain == ExplainMode::kNothing;
 }
@@ -228,6 +235,11 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
     absl::StatusOr<PredictedTimes> predicted = PredictTimes(*partitioned.module, input.slice->machine);
     if (!predicted.ok()) return Annotate(predicted.status(), NameOfInput(command.input));
     times = *std::move(predicted);
+    const bool is_explained = command.explain != ExplainMode::kNothing || !command.html.empty();
+    if (is_explained) {
+      RETURN_IF_ERROR(Annotate(AddHiddenTimes(*partitioned.module, input.slice->machine, &*times),
+                               NameOfInput(command.input)));
+    }
   }
   seconds.propagate = partitioned.propagate_seconds;
   seconds.partition = partitioned.partition_seconds;

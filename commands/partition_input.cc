@@ -65,6 +65,7 @@ absl::StatusOr<PartitionInput> ReadInputFile(const PartitionCommand& command) {
   PartitionInput input;
   input.observer = ObserverOf(command, input.arrays);
   ASSIGN_OR_RETURN(input.file, ReadHloFile(command.input));
+  SetAuthorFiles(command.author_files, input.file.module.get());
   RETURN_IF_ERROR(Annotate(VerifyModule(*input.file.module), NameOfInput(command.input)));
   RETURN_IF_ERROR(Annotate(GiveShardings(command, &input.file), NameOfInput(command.input)));
   return input;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands/given_shardings.h"
+#include "hlo/analysis/source_frames.h"
 #include "hlo/io/file.h"
 #include "partitioner/prepare/partition_options.h"
 
@@ -28,6 +29,8 @@ struct PartitionCommand {
   std::string
       why_json;  // The file for the origins of all cuts (explain/why_json.h), "-" for standard output; empty: none.
   std::vector<std::string> why;  // Values whose cuts are to be explained (explain/why.h).
+  bool frames = false;           // Print the calls that led to each row (explain/frames_text.h).
+  AuthorFiles author_files;      // Whose files are whose, if the user says so.
   std::string stats;             // The file for the statistics, "-" for standard output; empty: none.
   ExplainMode explain = ExplainMode::kNothing;
   std::string html;  // The file for the page of the explanation, "-" for standard output; empty: none.

@@ -35,6 +35,22 @@ void Keep(Advice advice, std::vector<Advice>* found) {
   }
 }
 
+// Drops changes that are a part of a better one.
+void DropParts(std::vector<Advice>* found) {
+  std::vector<Advice> kept;
+  for (Advice& advice : *found) {
+    const auto& given = advice.change.given;
+    const bool is_part = std::any_of(kept.begin(), kept.end(), [&](const Advice& better) {
+      const auto& all = better.change.given;
+      return std::all_of(given.begin(), given.end(), [&](const std::string& one) {
+        return std::find(all.begin(), all.end(), one) != all.end();
+      });
+    });
+    if (!is_part) kept.push_back(std::move(advice));
+  }
+  *found = std::move(kept);
+}
+
 Advice AdviceOf(AnnotationChange change, WhatIf effect) {
   Advice advice;
   TriedChange& tried = advice.change;
@@ -83,6 +99,7 @@ std::vector<Advice> FindAdvice(const Partitioned& partitioned, const ProgramFigu
     return std::make_pair(a.change.sent_then, a.change.given.size()) <
            std::make_pair(b.change.sent_then, b.change.given.size());
   });
+  DropParts(&found);
   if (found.size() > kMostAdvice) found.resize(kMostAdvice);
   return found;
 }

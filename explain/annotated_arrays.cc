@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "explain/names.h"
 #include "partitioner/prepare/sharding_lines.h"
 
 namespace toroid {
 namespace {
 
+// Rows whose ops' arrays are taken together.
+constexpr size_t kMostRows = 5;
 // Results before those that are new values of arguments, such as a loss.
 constexpr size_t kMostBeforeState = 4;
 
@@ -41,6 +45,8 @@ AnnotatedArrays::AnnotatedArrays(const Partitioned& partitioned)
   for (const int t : graph_.outputs()) {
     if (!maker_.contains(t)) in_order_.push_back(t);
   }
+  place_.resize(graph_.num_tensors());
+  for (size_t i = 0; i < in_order_.size(); ++i) place_[in_order_[i]] = static_cast<int>(i);
   FindState();
 }
 
@@ -148,20 +154,24 @@ const Instruction* AnnotatedArrays::ConsumerOf(const ExplainedRow& row) const {
   return it == by_name_.end() ? nullptr : it->second;
 }
 
+std::vector<int> AnnotatedArrays::AnnotatedBehind(const ExplainedRow& row) const {
+  const Instruction* consumer = ConsumerOf(row);
+  const FlowOp* op = consumer == nullptr ? nullptr : graph_.OpOf(*consumer);
+  if (op == nullptr) return {};
+  std::set<int> behind;
+  for (const int t : TensorsOf(*op)) {
+    if (program_.annotations.tensor[t]) behind.insert(t);
+    for (const AxisOrigin& origin : origins_.Of(t)) {
+      if (origin.kind == AxisOrigin::Kind::kAsked) behind.insert(origin.hops.back().tensor);
+    }
+  }
+  return {behind.begin(), behind.end()};
+}
+
 absl::flat_hash_map<int, double> AnnotatedArrays::BytesBehind(const std::vector<ExplainedRow>& rows) const {
   absl::flat_hash_map<int, double> bytes;
   for (const ExplainedRow& row : rows) {
-    const Instruction* consumer = ConsumerOf(row);
-    const FlowOp* op = consumer == nullptr ? nullptr : graph_.OpOf(*consumer);
-    if (op == nullptr) continue;
-    absl::flat_hash_set<int> behind;
-    for (const int t : TensorsOf(*op)) {
-      if (program_.annotations.tensor[t]) behind.insert(t);
-      for (const AxisOrigin& origin : origins_.Of(t)) {
-        if (origin.kind == AxisOrigin::Kind::kAsked) behind.insert(origin.hops.back().tensor);
-      }
-    }
-    for (const int t : behind) bytes[t] += static_cast<double>(row.sent_bytes);
+    for (const int t : AnnotatedBehind(row)) bytes[t] += static_cast<double>(row.sent_bytes);
   }
   return bytes;
 }
@@ -182,12 +192,22 @@ std::vector<ArrayGroup> AnnotatedArrays::Groups(const std::vector<ExplainedRow>&
     const std::string key = KeyOf(t);
     if (!key.empty()) add({"", absl::StrCat("'", key), shape, asked}, t);
   }
+  // Arrays that one op takes alike, whatever their names and types: keys and values of a sort.
+  for (size_t i = 0; i < rows.size() && i < kMostRows; ++i) {
+    for (const int t : AnnotatedBehind(rows[i])) {
+      if (CanBeGiven(t))
+        add({"", absl::StrCat("row ", i), absl::StrJoin(graph_.shape(t).dims(), ","), Text(AskedOf(t))}, t);
+    }
+  }
   std::vector<std::pair<double, double>> worth(groups.size());
   const absl::flat_hash_map<int, double> behind = BytesBehind(rows);
   std::vector<size_t> order;
   std::map<std::vector<int>, size_t> known;  // One key may hold no more arrays than another.
   for (size_t i = 0; i < groups.size(); ++i) {
-    if (!known.try_emplace(groups[i].tensors, i).second) continue;
+    std::vector<int>& tensors = groups[i].tensors;
+    std::sort(tensors.begin(), tensors.end(), [&](int a, int b) { return place_[a] < place_[b]; });
+    tensors.erase(std::unique(tensors.begin(), tensors.end()), tensors.end());
+    if (!known.try_emplace(tensors, i).second) continue;
     order.push_back(i);
     for (const int t : groups[i].tensors) {
       const auto bytes = behind.find(t);

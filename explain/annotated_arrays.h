@@ -49,6 +49,8 @@ class AnnotatedArrays {
   void FindState();
   // The last key of an argument's path; for a result, that of the argument whose new value it is; "" if there is none.
   std::string KeyOf(int tensor) const;
+  // The annotated arrays of the op that needs a row, and those from which its arrays have their axes.
+  std::vector<int> AnnotatedBehind(const ExplainedRow& row) const;
   // By tensor: the bytes of the rows that it is annotated behind.
   absl::flat_hash_map<int, double> BytesBehind(const std::vector<ExplainedRow>& rows) const;
   // The consumer of a row: its name is "NAME" or "NAME of PARAMETER".
@@ -64,6 +66,7 @@ class AnnotatedArrays {
   absl::flat_hash_map<int, const Instruction*> maker_;  // By tensor: the first instruction with it.
   absl::flat_hash_map<int, int> state_;                 // By output: the argument whose new value it is.
   std::vector<int> in_order_;  // Tensors with a maker, in program order; then outputs.
+  std::vector<int> place_;     // By tensor: its place in in_order_.
 };
 
 }  // namespace toroid

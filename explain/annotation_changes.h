@@ -3,7 +3,7 @@
 // Annotated arrays are taken together if they are annotated alike: of one line and one name but for numbers, as in the layers of a model
 // (sharding_constraint.6, sharding_constraint.9; params['layers'][0]['w'], params['layers'][1]['w']). Arguments and results are also
 // taken together if the last key of their names is the same, as those of weights and of their moments (params['w'], mu['w'], the new
-// params['w']). The changes of such a group are
+// params['w']); and so are arrays of the same dimensions behind one row. The changes of such a group are
 //
 //   as its surroundings    what propagation gives the array if the annotation is left out
 //   an axis added          an axis of the mesh that the annotation does not use cuts a dimension, too

@@ -22,6 +22,7 @@ nlohmann::ordered_json RowJson(const ExplainedRow& row, const PredictedTimes* ti
   if (times != nullptr) {
     json["seconds"] = row.seconds;
     json["share"] = times->step_seconds > 0 ? row.seconds / times->step_seconds : 0;
+    json["hidden_seconds"] = row.hidden_seconds;
   }
   json["name"] = row.name;
   json["step"] = row.step;
@@ -61,6 +62,7 @@ std::string ExplainJson(const Explanation& explanation, int64_t num_partitions, 
     json["machine"] = times->machine;
     json["step_seconds"] = times->step_seconds;
     json["collective_seconds"] = times->collective_seconds;
+    json["overlapped_step_seconds"] = times->overlapped_step_seconds;
   }
   json["rows"] = nlohmann::ordered_json::array();
   for (const ExplainedRow& row : explanation.rows) json["rows"].push_back(RowJson(row, times));

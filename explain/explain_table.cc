@@ -85,6 +85,12 @@ std::string ShareOfStep(double seconds, const PredictedTimes& times) {
   return absl::StrFormat("%.1f %%", times.step_seconds > 0 ? 100 * seconds / times.step_seconds : 0);
 }
 
+// The part of a row's time that other ops hide: "62 %".
+std::string HiddenText(const ExplainedRow& row) {
+  return row.seconds > 0 ? absl::StrFormat("%.0f %%", 100 * std::min(1.0, row.hidden_seconds / row.seconds))
+                         : "";
+}
+
 // The columns of numbers: a line for the header, then one per row.
 std::vector<std::string> NumberColumns(absl::Span<const ExplainedRow> rows, const PredictedTimes* times) {
   std::vector<std::vector<std::string>> cells = {{"collective", "count", "", "group", "operands", "sent"}};
@@ -101,6 +107,11 @@ std::vector<std::string> NumberColumns(absl::Span<const ExplainedRow> rows, cons
       cells[i + 1].insert(cells[i + 1].end(),
                           {TimeText(rows[i].seconds), ShareOfStep(rows[i].seconds, *times)});
     }
+  }
+  if (times != nullptr && times->overlapped_step_seconds > 0) {
+    widths.push_back(7);
+    cells[0].push_back("hidden");
+    for (size_t i = 0; i < rows.size(); ++i) cells[i + 1].push_back(HiddenText(rows[i]));
   }
   for (const auto& row : cells) {
     for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], TextWidth(row[c]));
@@ -188,7 +199,12 @@ std::string ExplainTable(const Explanation& explanation, const PredictedTimes* t
 
 std::string PredictionLine(const PredictedTimes& times) {
   return absl::StrCat("predicted on ", times.machine, ": ", TimeText(times.step_seconds), " a step, ",
-                      ShareOfStep(times.collective_seconds, times), " of it in collectives\n");
+                      ShareOfStep(times.collective_seconds, times), " of it in collectives",
+                      times.overlapped_step_seconds > 0
+                          ? absl::StrCat("; ", TimeText(times.overlapped_step_seconds),
+                                         " if they ran beside ops that do not need them")
+                          : "",
+                      "\n");
 }
 
 std::string SummaryLine(const Explanation& explanation, int64_t num_partitions) {

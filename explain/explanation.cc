@@ -55,6 +55,8 @@ std::vector<ExplainedRow> ExactRows(const ExplainedProgram& program, bool full) 
     if (program.times != nullptr) {
       const auto predicted = program.times->of_collective.find(record.op);
       if (predicted != program.times->of_collective.end()) row.seconds += predicted->second * record.share;
+      const auto hidden = program.times->hidden.find(record.op);
+      if (hidden != program.times->hidden.end()) row.hidden_seconds += hidden->second * record.share;
     }
     if (row.count > 1) continue;
     std::tie(row.name, row.step) = NameAndStep(record.cause);
@@ -89,6 +91,7 @@ std::vector<ExplainedRow> MergedRows(std::vector<ExplainedRow> rows) {
     into.names.push_back(row.name);
     into.records.insert(into.records.end(), row.records.begin(), row.records.end());
     into.seconds += row.seconds;
+    into.hidden_seconds += row.hidden_seconds;
   }
   for (ExplainedRow& row : merged) {
     const int64_t n = static_cast<int64_t>(row.names.size());

@@ -27,8 +27,10 @@ struct ExplainedRow {
   Executions executions;
   int64_t count = 0, operand_bytes = 0, sent_bytes = 0;  // Bytes per device, of all executions.
   double seconds = 0;                                    // Predicted, of all executions.
-  std::vector<std::string> names;                        // The names of the collectives merged into this row.
-  std::vector<int> records;                              // Their places in ExplainedProgram::collectives.
+  double hidden_seconds =
+      0;  // Of these, those in which other ops compute if they may (PredictedTimes::hidden).
+  std::vector<std::string> names;  // The names of the collectives merged into this row.
+  std::vector<int> records;        // Their places in ExplainedProgram::collectives.
   // What needs it, one name for all `names`; the resharding, such as "[{"e"}, {}] -> [{}, {"e"}]"; and the author's source line.
   std::string name, step, source;
 };

@@ -45,7 +45,8 @@ std::vector<CollectiveRecord> ListCollectives(const Module& module, SourceFrames
       record.sent_bytes = collective->sent_bytes();
       record.executions = executions[computation->index()];
       record.cause = CauseOf(*instruction);
-      record.source = frames->LineOf(instruction->metadata());
+      record.metadata = instruction->metadata();
+      record.source = frames->LineOf(record.metadata);
       const auto elements = merged.ElementsOf(*instruction);
       if (elements.empty()) {
         records.push_back(std::move(record));
@@ -65,7 +66,8 @@ std::vector<CollectiveRecord> ListCollectives(const Module& module, SourceFrames
         sent_before += of_array.sent_bytes;
         if (elements[k] != nullptr) {
           of_array.cause = CauseOf(*elements[k]);
-          of_array.source = frames->LineOf(elements[k]->metadata());
+          of_array.metadata = elements[k]->metadata();
+          of_array.source = frames->LineOf(of_array.metadata);
           if (k > 0) of_array.instruction = elements[k]->name();
         }
         records.push_back(std::move(of_array));

@@ -27,6 +27,7 @@ struct CollectiveRecord {
   // name.
   std::string cause;
   std::string source;
+  const xla::OpMetadata* metadata = nullptr;  // Whose line `source` is; null if there is none.
 };
 // `frames`: of the module, to choose the lines; null: as the module's own stacks say.
 std::vector<CollectiveRecord> ListCollectives(const Module& module, SourceFrames* frames = nullptr);

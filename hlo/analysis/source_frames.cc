@@ -1,5 +1,6 @@
 #include "hlo/analysis/source_frames.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -7,6 +8,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "hlo/analysis/custom_call_targets.h"
 
 namespace toroid {
 namespace {
@@ -27,14 +31,17 @@ bool ContainsAny(absl::string_view text, absl::Span<const absl::string_view> par
   return false;
 }
 
-// The name of a file without the folders in front of its package.
-absl::string_view InPackage(absl::string_view file) {
+}  // namespace
+
+absl::string_view FileInPackage(absl::string_view file) {
   for (const absl::string_view folder : kPackages) {
     const size_t at = file.rfind(folder);
     if (at != absl::string_view::npos) return file.substr(at + folder.size());
   }
   return file;
 }
+
+namespace {
 
 // True for files of Python and of the libraries that programs are written with.
 bool IsLibraryFile(absl::string_view file) {
@@ -47,7 +54,7 @@ bool IsLibraryFile(absl::string_view file) {
       "jaxtyping/", "numpy/",  "torch/", "orbax/",    "keras/", "tensorflow/", "qwix/", "aqt/",
       "beartype/",  "penzai/", "toolz/", "tf_keras/", "absl/",  "typeguard/"};
   if (ContainsAny(file, kParts)) return true;
-  const absl::string_view in_package = InPackage(file);
+  const absl::string_view in_package = FileInPackage(file);
   if (in_package.size() == file.size()) return absl::StrContains(file, "/lib/python3");
   for (const absl::string_view package : kPackagesOfLibraries) {
     if (absl::StartsWith(in_package, package)) return true;
@@ -55,25 +62,84 @@ bool IsLibraryFile(absl::string_view file) {
   return false;
 }
 
-FrameKind KindOf(absl::string_view file, absl::string_view function, absl::Span<const std::string> author) {
-  if (!author.empty()) {
-    for (const std::string& part : author) {
-      if (absl::StrContains(file, part)) return FrameKind::kAuthor;
-    }
-    return FrameKind::kLibrary;
-  }
+// The last name of an op_name: sharding_constraint of jit(step)/layer/sharding_constraint.
+absl::string_view LastName(const Instruction& op) {
+  const absl::string_view name = op.metadata()->op_name();
+  return name.substr(name.rfind('/') + 1);
+}
+
+// Also true for a collective that was made for a constraint.
+bool IsConstraint(const Instruction& op) {
+  return IsShardingAnnotation(op) || LastName(op) == "sharding_constraint";
+}
+
+constexpr char kAuthor[] = "toroid.author", kNotAuthor[] = "toroid.not_author";
+
+bool HasAPart(absl::string_view file, const std::vector<std::string>& parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const std::string& part) { return absl::StrContains(file, part); });
+}
+
+FrameKind KindOf(absl::string_view file, absl::string_view function, const AuthorFiles& files) {
+  if (HasAPart(file, files.not_author)) return FrameKind::kLibrary;
+  if (!files.author.empty()) return HasAPart(file, files.author) ? FrameKind::kAuthor : FrameKind::kLibrary;
   if (IsLibraryFile(file)) return FrameKind::kLibrary;
   if (function == "<module>") return FrameKind::kScript;
-  return InPackage(file).size() == file.size() ? FrameKind::kAuthor : FrameKind::kPackage;
+  return FileInPackage(file).size() == file.size() ? FrameKind::kAuthor : FrameKind::kPackage;
 }
 
 }  // namespace
 
+void SetAuthorFiles(const AuthorFiles& files, Module* module) {
+  auto& attributes = *module->mutable_proto()->mutable_frontend_attributes()->mutable_map();
+  if (!files.author.empty()) attributes[kAuthor] = absl::StrJoin(files.author, "\n");
+  if (!files.not_author.empty()) attributes[kNotAuthor] = absl::StrJoin(files.not_author, "\n");
+}
+
 void SourceFrames::FindKinds() {
+  const auto& attributes = module_.proto().frontend_attributes().map();
+  const auto parts_of = [&](const char* key) -> std::vector<std::string> {
+    const auto it = attributes.find(key);
+    if (it == attributes.end()) return {};
+    return absl::StrSplit(it->second, '\n', absl::SkipEmpty());
+  };
+  files_ = {parts_of(kAuthor), parts_of(kNotAuthor)};
   const Index& index = module_.proto().stack_frame_index();
   kinds_.assign(index.file_locations_size(), FrameKind::kLibrary);
   for (int i = 0; i < index.file_locations_size(); ++i) kinds_[i] = KindByFile(i);
-  if (author_.empty()) FindHelpers();
+  if (files_.author.empty()) FindHelpers();
+  FindWrappers();
+}
+
+// A frame is marked if some op that is no constraint has it on its stack; then its callers are, too.
+void SourceFrames::FindWrappers() {
+  const Index& index = module_.proto().stack_frame_index();
+  enum Mark : uint8_t { kNothing, kConstraints, kOthers };
+  std::vector<Mark> marks(index.stack_frames_size() + 1, kNothing);
+  for (const auto& computation : module_.computations()) {
+    for (const auto& op : computation->instructions()) {
+      // Sums of gradients have the calls of some use of the value.
+      if (op->metadata() == nullptr || LastName(*op) == "add_any") continue;
+      const Mark mark = IsConstraint(*op) ? kConstraints : kOthers;
+      int frame = op->metadata()->stack_frame_id();
+      if (frame < 1 || frame >= static_cast<int>(marks.size())) continue;
+      for (; frame != 0 && marks[frame] < mark; frame = ParentOf(frame)) marks[frame] = mark;
+    }
+  }
+  using Function = std::pair<absl::string_view, absl::string_view>;  // File and name.
+  std::map<Function, Mark> functions;
+  for (int frame = 1; frame < static_cast<int>(marks.size()); ++frame) {
+    const SourceFrame at = FrameAt(frame);
+    Mark& mark = functions[{at.file, at.function}];
+    mark = std::max(mark, marks[frame]);
+  }
+  for (int frame = 1; frame < static_cast<int>(marks.size()); ++frame) {
+    const SourceFrame at = FrameAt(frame);
+    if (at.function.empty() || at.kind > FrameKind::kHelper ||
+        functions[{at.file, at.function}] != kConstraints)
+      continue;
+    kinds_[index.stack_frames(frame - 1).file_location_id() - 1] = FrameKind::kWrapper;
+  }
 }
 
 FrameKind SourceFrames::KindByFile(int location) const {
@@ -82,7 +148,7 @@ FrameKind SourceFrames::KindByFile(int location) const {
   const int function = index.file_locations(location).function_name_id();
   if (file < 1 || file > index.file_names_size()) return FrameKind::kLibrary;
   const bool is_named = function >= 1 && function <= index.function_names_size();
-  return KindOf(index.file_names(file - 1), is_named ? index.function_names(function - 1) : "", author_);
+  return KindOf(index.file_names(file - 1), is_named ? index.function_names(function - 1) : "", files_);
 }
 
 void SourceFrames::ShareHelpers(SourceFrames* other) {
@@ -190,18 +256,22 @@ std::vector<SourceFrame> SourceFrames::StackOf(const xla::OpMetadata* metadata) 
   return stack;
 }
 
+int SourceFrames::ShownOf(absl::Span<const SourceFrame> stack) {
+  int best = -1, helpers = 0;
+  for (size_t i = 0; i < stack.size(); ++i) {
+    if (stack[i].kind == FrameKind::kHelper && ++helpers > kMostHelpers) break;
+    if (best < 0 || stack[i].kind < stack[best].kind) best = static_cast<int>(i);
+  }
+  return best;
+}
+
 std::string SourceFrames::LineOf(const xla::OpMetadata* metadata) {
   if (metadata == nullptr) return "";
   const std::vector<SourceFrame> stack = StackOf(metadata);
-  const SourceFrame* best = nullptr;
-  int helpers = 0;
-  for (const SourceFrame& frame : stack) {
-    if (frame.kind == FrameKind::kHelper && ++helpers > kMostHelpers) break;
-    if (best == nullptr || frame.kind < best->kind) best = &frame;
-  }
-  if (best != nullptr) return absl::StrCat(InPackage(best->file), ":", best->line);
+  const int shown = ShownOf(stack);
+  if (shown >= 0) return absl::StrCat(FileInPackage(stack[shown].file), ":", stack[shown].line);
   if (metadata->source_file().empty()) return "";
-  return absl::StrCat(InPackage(metadata->source_file()), ":", metadata->source_line());
+  return absl::StrCat(FileInPackage(metadata->source_file()), ":", metadata->source_line());
 }
 
 absl::string_view FrameKindText(FrameKind kind) {
@@ -212,6 +282,8 @@ absl::string_view FrameKindText(FrameKind kind) {
       return "a package's";
     case FrameKind::kHelper:
       return "a helper's";
+    case FrameKind::kWrapper:
+      return "a wrapper's";
     case FrameKind::kScript:
       return "a script's";
     case FrameKind::kLibrary:

@@ -7,10 +7,12 @@
 //                  flax/nnx, optax/_src, torch/nn, ...)
 //   a script's     at the top level of a file (`<module>`): it starts the program
 //   a package's    in any other file under site-packages: a library of models, such as MaxText
+//   a wrapper's    in a function in which, and in what it calls, only sharding constraints are made: constrain(x, ...)
 //   a helper's     on a line that three or more functions call, or that such a line calls alone: dense(x, w), einsum(...)
 //   the author's   all others
 //
-// The line is that of the innermost frame of the author; without one, of a package; without one, of a helper; then of the script.
+// The line is that of the innermost frame of the author; without one, of a package; without one, of a helper; then of a wrapper, then of
+// the script. A module may say itself whose files are whose (SetAuthorFiles): hlo-partition --author, --not_author.
 // Example, MaxText from site-packages, innermost first:
 //   jax/_src/lax/lax.py:812                   a library's
 //   layers/linears.py:162 _compute_dot        a helper's: only line 476 calls it
@@ -31,7 +33,7 @@
 
 namespace toroid {
 
-enum class FrameKind : uint8_t { kAuthor, kPackage, kHelper, kScript, kLibrary };
+enum class FrameKind : uint8_t { kAuthor, kPackage, kHelper, kWrapper, kScript, kLibrary };
 
 // One call on a stack.
 struct SourceFrame {
@@ -40,13 +42,21 @@ struct SourceFrame {
   FrameKind kind = FrameKind::kAuthor;
 };
 
+// Parts of file names, such as "maxtext/layers/".
+struct AuthorFiles {
+  std::vector<std::string>
+      author;  // If there are any, frames in files with one of these parts are the author's, all others a library's.
+  std::vector<std::string> not_author;  // Frames in files with one of these parts are a library's.
+};
+
+// Says it in the module, as a frontend attribute, so that it holds for whatever is made of the module.
+void SetAuthorFiles(const AuthorFiles& files, Module* module);
+
 class SourceFrames {
  public:
-  // `author`: parts of file names, such as "maxtext/layers/"; if there are any, frames in files with one of these parts are the author's
-  // and all others a library's. Keeps a reference to `module`. What the frames are is found at the first question, so that an object
-  // that is asked nothing costs nothing; one object is for one thread.
-  explicit SourceFrames(const Module& module, absl::Span<const std::string> author = {})
-      : module_(module), author_(author.begin(), author.end()) {}
+  // Keeps a reference to `module`. What the frames are is found at the first question, so that an object that is asked nothing costs
+  // nothing; one object is for one thread.
+  explicit SourceFrames(const Module& module) : module_(module) {}
 
   // Makes this and the frames of another module agree on helpers: a line of both is a helper's only if it is one in both. Which lines
   // are helpers' depends on the stacks that a module records, and compilers change those where they inline calls.
@@ -57,6 +67,8 @@ class SourceFrames {
 
   // The whole stack, innermost frame first; empty if the module records none.
   std::vector<SourceFrame> StackOf(const xla::OpMetadata* metadata);
+  // The frame of a stack whose line is shown; -1 for an empty stack.
+  static int ShownOf(absl::Span<const SourceFrame> stack);
 
  private:
   SourceFrame FrameAt(int frame) const;
@@ -69,11 +81,15 @@ class SourceFrames {
   std::set<std::pair<absl::string_view, int>> OtherCode() const;
   // Takes code for the author's, or a package's, that was a helper's.
   void DropHelpers(const std::set<std::pair<absl::string_view, int>>& code);
+  void FindWrappers();
 
   const Module& module_;
-  const std::vector<std::string> author_;
+  AuthorFiles files_;
   std::vector<FrameKind> kinds_;  // By location number; empty before the first question.
 };
+
+// The file without the folders in front of its package.
+absl::string_view FileInPackage(absl::string_view file);
 
 // "a library's", "the author's", ...
 absl::string_view FrameKindText(FrameKind kind);

@@ -15,6 +15,10 @@ struct PredictedTimes {
   // Seconds of all executions of one collective in a step. Keys: collectives of the program whose times were
   // asked for.
   absl::flat_hash_map<const Instruction*, double> of_collective;
+  // If collectives ran beside ops that do not need them: the seconds of the step, and those of each collective, all executions
+  // together, in which other ops compute. Zero and empty unless they were asked for.
+  double overlapped_step_seconds = 0;
+  absl::flat_hash_map<const Instruction*, double> hidden;
 };
 
 }  // namespace toroid

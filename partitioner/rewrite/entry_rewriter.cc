@@ -101,14 +101,18 @@ void RewriteResults(RewriteState& state, SpmdBuilder& b, const Computation& entr
   std::vector<const Shape*> shapes;
   AppendLeaves(result, &shapes);
   std::vector<Instruction*> locals;
+  // A tuple has no line; what a result is made by has one.
+  const bool makes_each =
+      root.opcode() == Opcode::kTuple && root.num_operands() == static_cast<int>(leaves.size());
   for (size_t i = 0; i < leaves.size(); ++i) {
     const int output = state.graph.outputs()[i];
+    const Instruction& maker = makes_each ? *root.operand(static_cast<int64_t>(i)) : root;
     Sharding wanted = state.plan[output];
     wanted.manual = state.annotations.manual[leaves[i]];
     const std::string name = state.names.OutputName(static_cast<int>(i));
-    Instruction* local = state.values.Get(b, leaves[i], wanted, root, name);
+    Instruction* local = state.values.Get(b, leaves[i], wanted, maker, name);
     if (const DeviceOrder* order = ForeignOrder(state.annotations, output)) {
-      b.SetProvenance(&root, "device order", name);
+      b.SetProvenance(&maker, "device order", name);
       local = ToDeviceOrder(b, local, *order, wanted);
     }
     b.SetProvenance(&root);

@@ -1,5 +1,7 @@
 #include "simulator/cost/predict_times.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -66,35 +68,100 @@ absl::flat_hash_map<const Instruction*, std::vector<Part>> PartsOfCombined(
   return parts;
 }
 
-}  // namespace
+// A simulated program, and what its collectives stand for.
+class Simulated {
+ public:
+  static absl::StatusOr<Simulated> Of(const Module& program, const SimulationOptions& options) {
+    Simulated made;
+    const std::unique_ptr<Module> tagged = Tagged(program, &made.ops_);
+    ASSIGN_OR_RETURN(Simulation simulation, Simulate(*tagged, options));
+    made.parts_ = PartsOfCombined(*simulation.lowered, made.ops_);
+    made.prediction_ = std::move(simulation.prediction);
+    return made;
+  }
 
-absl::StatusOr<PredictedTimes> PredictTimes(const Module& program, const Machine& machine) {
-  std::vector<const Instruction*> ops;
-  const std::unique_ptr<Module> tagged = Tagged(program, &ops);
-  SimulationOptions options;
-  options.machine = machine;
-  ASSIGN_OR_RETURN(const Simulation simulation, Simulate(*tagged, options));
-  const auto parts = PartsOfCombined(*simulation.lowered, ops);
-  PredictedTimes times;
-  times.machine = simulation.prediction.machine;
-  times.step_seconds = SecondsOf(simulation.prediction.step_ps);
-  for (const PredictedCollective& collective : simulation.prediction.collectives) {
-    const double seconds = SecondsOf(collective.picoseconds) * collective.executions;
-    times.collective_seconds += seconds;
-    const Instruction* op = TaggedOp(collective.instruction, ops);
-    if (op == nullptr) continue;  // Lowering made it.
-    const auto found = parts.find(op);
+  const Prediction& prediction() const { return prediction_; }
+
+  // Adds seconds of a collective of the prediction to the ops of the program that it stands for, by their bytes.
+  void Share(const PredictedCollective& collective, double seconds,
+             absl::flat_hash_map<const Instruction*, double>* of) const {
+    const Instruction* op = TaggedOp(collective.instruction, ops_);
+    if (op == nullptr) return;  // Lowering made it.
+    const auto found = parts_.find(op);
     double bytes = 0;
-    if (found != parts.end()) {
+    if (found != parts_.end()) {
       for (const Part& part : found->second) bytes += part.bytes;
     }
     if (bytes == 0) {
-      times.of_collective[op] += seconds;
-      continue;
+      (*of)[op] += seconds;
+      return;
     }
-    for (const Part& part : found->second) times.of_collective[part.op] += seconds * part.bytes / bytes;
+    for (const Part& part : found->second) (*of)[part.op] += seconds * part.bytes / bytes;
+  }
+
+ private:
+  std::vector<const Instruction*> ops_;
+  absl::flat_hash_map<const Instruction*, std::vector<Part>> parts_;
+  Prediction prediction_;
+};
+
+// By collective of the prediction: the share of its time in which the core computes; -1 if the timeline does not show it.
+std::vector<double> HiddenShares(const Prediction& prediction) {
+  std::vector<const PredictedEvent*> computing, sending;
+  for (const PredictedEvent& event : prediction.events) {
+    (event.stream == Stream::kCompute ? computing : sending).push_back(&event);
+  }
+  std::vector<int64_t> hidden(prediction.collectives.size(), 0), all = hidden;
+  size_t first = 0;  // Of the ops that may compute during the event; both lists are in order of time.
+  for (const PredictedEvent* event : sending) {
+    const int64_t end = event->start_ps + event->picoseconds;
+    while (first < computing.size() &&
+           computing[first]->start_ps + computing[first]->picoseconds <= event->start_ps)
+      ++first;
+    all[event->row] += event->picoseconds;
+    for (size_t i = first; i < computing.size() && computing[i]->start_ps < end; ++i) {
+      const int64_t from = std::max(event->start_ps, computing[i]->start_ps);
+      const int64_t to = std::min(end, computing[i]->start_ps + computing[i]->picoseconds);
+      hidden[event->row] += std::max<int64_t>(0, to - from);
+    }
+  }
+  std::vector<double> shares;
+  for (size_t i = 0; i < all.size(); ++i)
+    shares.push_back(all[i] == 0 ? -1 : static_cast<double>(hidden[i]) / static_cast<double>(all[i]));
+  return shares;
+}
+
+}  // namespace
+
+absl::StatusOr<PredictedTimes> PredictTimes(const Module& program, const Machine& machine) {
+  SimulationOptions options;
+  options.machine = machine;
+  ASSIGN_OR_RETURN(const Simulated simulated, Simulated::Of(program, options));
+  PredictedTimes times;
+  times.machine = simulated.prediction().machine;
+  times.step_seconds = SecondsOf(simulated.prediction().step_ps);
+  for (const PredictedCollective& collective : simulated.prediction().collectives) {
+    const double seconds = SecondsOf(collective.picoseconds) * collective.executions;
+    times.collective_seconds += seconds;
+    simulated.Share(collective, seconds, &times.of_collective);
   }
   return times;
+}
+
+absl::Status AddHiddenTimes(const Module& program, const Machine& machine, PredictedTimes* times) {
+  SimulationOptions options;
+  options.machine = machine;
+  options.schedule.overlap = true;
+  options.keep_timeline = true;
+  ASSIGN_OR_RETURN(const Simulated simulated, Simulated::Of(program, options));
+  times->overlapped_step_seconds = SecondsOf(simulated.prediction().step_ps);
+  const std::vector<double> shares = HiddenShares(simulated.prediction());
+  for (size_t i = 0; i < shares.size(); ++i) {
+    const PredictedCollective& collective = simulated.prediction().collectives[i];
+    const double seconds = SecondsOf(collective.picoseconds) * collective.executions;
+    if (shares[i] >= 0) simulated.Share(collective, shares[i] * seconds, &times->hidden);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace toroid

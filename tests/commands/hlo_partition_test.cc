@@ -311,6 +311,17 @@ ENTRY main {
   EXPECT_EQ(json["diagnosis"][0]["sent_bytes_then"], 0);
 }
 
+TEST(HloPartitionTest, FramesSayWhoseTheCallsOfARowAreAndMayBeOverridden) {
+  const std::string module = "tests/corpus/jax/lm_fsdp_tensor_parallel.shardy.hlo.pb";
+  const Outcome frames = RunShell(absl::StrCat(kPartition, module, " --frames"));
+  ASSERT_EQ(frames.exit, 0) << frames.err;
+  EXPECT_THAT(frames.out, HasSubstr("all-reduce of 12.3 kB for mul.*\n  * programs/jax_programs.py:251 "));
+  EXPECT_THAT(frames.out, HasSubstr("the author's\n"));
+  const Outcome other = RunShell(absl::StrCat(kPartition, module, " --explain --not_author=jax_programs.py"));
+  ASSERT_EQ(other.exit, 0) << other.err;
+  EXPECT_THAT(other.out, ::testing::Not(HasSubstr("jax_programs.py")));
+}
+
 TEST(HloPartitionTest, StatsHaveTheDocumentedKeys) {
   const Outcome outcome = RunShell(absl::StrCat(kPartition, kModel, " --stats=-"));
   ASSERT_EQ(outcome.exit, 0) << outcome.err;

@@ -7,6 +7,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "hlo/builder/instruction_builder.h"
+#include "tests/status_matchers.h"
 
 namespace toroid {
 namespace {
@@ -45,10 +47,10 @@ class Stacks {
     return metadata;
   }
 
-  std::string LineOf(const xla::OpMetadata& metadata, const std::vector<std::string>& author = {}) const {
-    return SourceFrames(module_, author).LineOf(&metadata);
+  std::string LineOf(const xla::OpMetadata& metadata) const {
+    return SourceFrames(module_).LineOf(&metadata);
   }
-  const Module& module() const { return module_; }
+  Module& module() { return module_; }
   std::vector<FrameKind> KindsOf(const xla::OpMetadata& metadata) const {
     std::vector<FrameKind> kinds;
     SourceFrames frames(module_);
@@ -151,7 +153,45 @@ TEST(SourceFramesTest, TheCallerMaySayWhichFilesAreTheAuthors) {
   Stacks stacks;
   const xla::OpMetadata op = stacks.Add({{"/x/site-packages/mylib/ops.py", "f", 3}, {"train.py", "step", 8}});
   EXPECT_EQ(stacks.LineOf(op), "train.py:8");
-  EXPECT_EQ(stacks.LineOf(op, {"mylib/"}), "mylib/ops.py:3");
+  SetAuthorFiles({.author = {"mylib/"}}, &stacks.module());
+  EXPECT_EQ(stacks.LineOf(op), "mylib/ops.py:3");
+}
+
+TEST(SourceFramesTest, TheCallerMaySayWhichFilesAreNotTheAuthors) {
+  Stacks stacks;
+  const xla::OpMetadata op = stacks.Add({{"utils/sharding.py", "f", 3}, {"model.py", "layer", 8}});
+  EXPECT_EQ(stacks.LineOf(op), "utils/sharding.py:3");
+  SetAuthorFiles({.not_author = {"utils/"}}, &stacks.module());
+  EXPECT_EQ(stacks.LineOf(op), "model.py:8");
+}
+
+// constrain() makes constraints alone; layer() other ops, too.
+TEST(SourceFramesTest, AFunctionThatOnlyConstrainsIsAWrapper) {
+  Stacks stacks;
+  const xla::OpMetadata constraint = stacks.Add({{"model.py", "constrain", 3}, {"model.py", "layer", 8}});
+  const xla::OpMetadata other = stacks.Add({{"model.py", "layer", 9}});
+  Computation* computation = stacks.module().AddComputation("main");
+  InstructionBuilder b(computation);
+  Instruction* x = b.Parameter(Shape(xla::F32, {8}), "x");
+  b.set_metadata(&other);
+  b.Op(Opcode::kMultiply, x->shape(), {x, x});
+  b.set_metadata(&constraint);
+  Instruction* s = b.CustomCall("Sharding", x->shape(), {x});
+  EXPECT_EQ(stacks.LineOf(constraint), "model.py:8");
+  EXPECT_THAT(stacks.KindsOf(constraint), ElementsAre(FrameKind::kWrapper, FrameKind::kAuthor));
+  // A sum of gradients says nothing.
+  xla::OpMetadata sum = constraint;
+  sum.set_op_name("jit(step)/add_any");
+  b.set_metadata(&sum);
+  b.Op(Opcode::kAdd, x->shape(), {s, s});
+  EXPECT_EQ(stacks.LineOf(constraint), "model.py:8");
+  // A product in the function makes it a layer of its own.
+  xla::OpMetadata product = constraint;
+  product.set_op_name("jit(step)/mul");
+  b.set_metadata(&product);
+  b.Op(Opcode::kMultiply, x->shape(), {s, s});
+  EXPECT_OK(b.status());
+  EXPECT_EQ(stacks.LineOf(constraint), "model.py:3");
 }
 
 // A compiler that inlined calls recorded more callers of line 9 in one of two programs.
