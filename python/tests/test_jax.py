@@ -92,6 +92,21 @@ def test_the_partitioned_program_computes_the_same():
     assert module.check([params, x])
 
 
+def test_a_program_of_shard_map_is_compared_with_what_jax_computes():
+    sums = jax.shard_map(lambda x: jax.lax.psum(x, "data"), mesh=MESH, in_specs=P("data"), out_specs=P())
+    module = toroid.jax.lower(sums, jax.ShapeDtypeStruct((8, 4), jnp.float32), mesh=MESH, platform="cpu")
+    x = np.arange(32, dtype=np.float32).reshape(8, 4)
+    with pytest.raises(toroid.ToroidError, match=r"manual regions \(shard_map\)"):
+        module.check([x])
+    expected = x[:4] + x[4:]
+    assert module.check([x], expected=expected)
+    assert not module.check([x], expected=[expected + 1])
+    with pytest.raises(toroid.ToroidError, match=r"expected 0 is float32\[4\], expected float32\[4, 4\]"):
+        module.check([x], expected=expected[0])
+    with pytest.raises(toroid.ToroidError, match="expected: 2 arrays, the program has 1"):
+        module.check([x], expected=[x, x])
+
+
 def test_the_partitioned_program_is_stablehlo_again():
     partitioned = toroid.jax.lower(train_step, *shapes(), mesh=MESH, in_shardings=SPECS).partition()
     text = partitioned.stablehlo()
