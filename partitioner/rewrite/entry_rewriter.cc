@@ -28,6 +28,13 @@ const DeviceOrder* ForeignOrder(const Annotations& annotations, int tensor) {
   return annotation && annotation->foreign ? &annotation->foreign->order() : nullptr;
 }
 
+// The op whose line is that of output `i` of `n`: what makes it, since a tuple has no line; the root where nothing in the program does.
+const Instruction& MakerOf(const Instruction& root, size_t n, size_t i) {
+  if (root.opcode() != Opcode::kTuple || static_cast<size_t>(root.num_operands()) != n) return root;
+  const Instruction& made = *root.operand(static_cast<int>(i));
+  return made.opcode() == Opcode::kParameter ? root : made;
+}
+
 }  // namespace
 
 RewriteState::RewriteState(const PreparedProgram& program, const Plan& plan, LocalValueHook hook, Module* out)
@@ -106,7 +113,7 @@ void RewriteResults(RewriteState& state, SpmdBuilder& b, const Computation& entr
     Sharding wanted = state.plan[output];
     wanted.manual = state.annotations.manual[leaves[i]];
     const std::string name = state.names.OutputName(static_cast<int>(i));
-    Instruction* local = state.values.Get(b, leaves[i], wanted, root, name);
+    Instruction* local = state.values.Get(b, leaves[i], wanted, MakerOf(root, leaves.size(), i), name);
     if (const DeviceOrder* order = ForeignOrder(state.annotations, output)) {
       b.SetProvenance(&root, "device order", name);
       local = ToDeviceOrder(b, local, *order, wanted);
