@@ -50,10 +50,15 @@ int main(int argc, char** argv) {
                  "Arguments: an HloSnapshot, or NumPy arrays as .npz or (one) .npy; default: those in IN, "
                  "else generated");
   app.add_option("--seed", command.seed, "Seed of the generated arguments");
-  app.add_flag("--check", command.check,
-               "Compare with the unpartitioned run and the recorded result; prints one JSON line, exit "
-               "status 1 if they "
-               "differ");
+  CLI::Option* check =
+      app.add_flag("--check", command.check,
+                   "Compare with the unpartitioned run and the recorded result; prints one JSON line, exit "
+                   "status 1 if they "
+                   "differ");
+  app.add_option(
+         "--expect", command.expected,
+         "With --check: the result to compare with, too, instead of the recorded one: an HloSnapshot, .npz or .npy")
+      ->needs(check);
   app.add_option("--tolerance", command.tolerance, "Relative error allowed; default: by element type")
       ->check(CLI::Validator(
           [](std::string& text) -> std::string {

@@ -231,6 +231,23 @@ absl::Status CheckRunsFit(const HloRunCommand& command, const Module& module, co
   return CheckRunMemory(module, shapes, program.num_replicas, max_bytes);
 }
 
+std::string NothingToCheckAgainst(const Program& program) {
+  constexpr absl::string_view kNothing = "there is nothing to check against: ";
+  if (program.made != nullptr && program.manual) {
+    return absl::StrCat(
+        kNothing,
+        "a module with manual regions (shard_map) does not run on one device, and there is no recorded result; "
+        "give the result of another runtime with --expect=FILE.npz");
+  }
+  if (program.num_partitions == 1) {
+    return absl::StrCat(kNothing, "one device and no recorded result; give --num_partitions=N");
+  }
+  return absl::StrCat(
+      kNothing,
+      "no recorded result, no global module; check the module that this one was made from, with hlo-run IN "
+      "--check or hlo-partition IN --shard ... --check, or give the result with --expect=FILE.npz");
+}
+
 absl::Status RunFile(const HloRunCommand& command, HloFile& file, const RanksHere& ranks) {
   Module& module = *file.module;
   RETURN_IF_ERROR(VerifyModule(module));
@@ -247,13 +264,12 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file, const RanksHer
     RETURN_IF_ERROR(CheckRunsFit(command, module, program, max_bytes, ranks));
   }
   const ScopedBlockLimit limit(max_bytes);
-  ASSIGN_OR_RETURN(const RunArguments arguments, FindArguments(file, command.args, command.seed, max_bytes));
+  ASSIGN_OR_RETURN(RunArguments arguments, FindArguments(file, command.args, command.seed, max_bytes));
+  if (!command.expected.empty()) {
+    ASSIGN_OR_RETURN(arguments.result, ReadExpected(module, command.expected, max_bytes));
+  }
   if (command.check && !arguments.result.has_value() && (program.made == nullptr || program.manual)) {
-    return absl::InvalidArgumentError(
-        program.num_partitions == 1
-            ? "there is nothing to check against: one device and no recorded result; give --num_partitions=N"
-            : "there is nothing to check against: no recorded result, no global module; check the module that this "
-              "one was made from, with hlo-run IN --check or hlo-partition IN --shard ... --check");
+    return absl::InvalidArgumentError(NothingToCheckAgainst(program));
   }
   ASSIGN_OR_RETURN(std::shared_ptr<const Infeed> infeed, ReadInfeed(command.infeed, max_bytes));
   ProgramRunner::Options options;
@@ -292,7 +308,7 @@ absl::Status RunHloCommand(const HloRunCommand& command) {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / neighbors);
   };
   return RunOnMpi(
-      command.command_line, {command.input, command.args, command.infeed},
+      command.command_line, {command.input, command.args, command.expected, command.infeed},
       [&](Transport& transport, int neighbors) -> absl::Status {
         ThreadPool pool(threads(neighbors));
         const ScopedThreads scope(pool);

@@ -36,6 +36,7 @@ struct HloRunCommand {
   std::string args;            // HloSnapshot, .npz or .npy; empty: those in the input, else generated.
   uint64_t seed = 0;
   bool check = false;
+  std::string expected;  // HloSnapshot, .npz or .npy of the result that --check compares with, too.
   std::optional<double> tolerance;  // None: by element type.
   bool promote = false;             // Also run without rounding (runtime/numerics/promote.h).
   int64_t max_bytes = 0;  // Most bytes of values, arguments and result included; 0: DefaultMaxBytes().

@@ -22,6 +22,9 @@ constexpr size_t kCallersOfAHelper = 3;
 // Helpers are stepped over as far as this many frames; beyond, the innermost frame says more than its callers.
 constexpr int kMostHelpers = 4;
 
+// How far out the same call is looked for.
+constexpr int kDeepestStack = 64;
+
 constexpr absl::string_view kPackages[] = {"site-packages/", "dist-packages/"};
 
 bool ContainsAny(absl::string_view text, absl::Span<const absl::string_view> parts) {
@@ -202,6 +205,14 @@ int SourceFrames::ParentOf(int frame) const {
   return parent >= 1 && parent <= index.stack_frames_size() ? parent : 0;
 }
 
+bool SourceFrames::IsAround(int frame, const SourceFrame& call) const {
+  for (int depth = 0; depth < kDeepestStack && frame != 0; ++depth, frame = ParentOf(frame)) {
+    const SourceFrame at = FrameAt(frame);
+    if (at.line == call.line && at.file == call.file) return true;
+  }
+  return false;
+}
+
 void SourceFrames::FindHelpers() {
   using Line = std::pair<absl::string_view, int>;
   struct Callers {
@@ -220,6 +231,7 @@ void SourceFrames::FindHelpers() {
     if (!is_code(callee) || parent == 0) continue;
     const SourceFrame caller = FrameAt(parent);
     if (!is_code(caller) || caller.function.empty() || caller.function == callee.function) continue;
+    if (IsAround(parent, callee)) continue;
     Callers& of = callers[{callee.file, callee.line}];
     of.lines.insert({caller.file, caller.line});
     of.functions.insert(caller.function);

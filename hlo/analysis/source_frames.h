@@ -73,6 +73,9 @@ class SourceFrames {
  private:
   SourceFrame FrameAt(int frame) const;
   int ParentOf(int frame) const;
+  // Whether the line of a call is that of `frame`, or of a frame that leads to it. JAX puts the stack on which an op is transposed on top
+  // of that of the call it belongs to: the line that takes the gradient then seems to be called from within the model.
+  bool IsAround(int frame, const SourceFrame& call) const;
   void FindKinds();
   void FindHelpers();
   // What the frames at a location are if no line is a helper's.

@@ -28,6 +28,13 @@ const DeviceOrder* ForeignOrder(const Annotations& annotations, int tensor) {
   return annotation && annotation->foreign ? &annotation->foreign->order() : nullptr;
 }
 
+// The op whose line is that of output `i` of `n`: what makes it, since a tuple has no line; the root where nothing in the program does.
+const Instruction& MakerOf(const Instruction& root, size_t n, size_t i) {
+  if (root.opcode() != Opcode::kTuple || static_cast<size_t>(root.num_operands()) != n) return root;
+  const Instruction& made = *root.operand(static_cast<int>(i));
+  return made.opcode() == Opcode::kParameter ? root : made;
+}
+
 }  // namespace
 
 RewriteState::RewriteState(const PreparedProgram& program, const Plan& plan, LocalValueHook hook, Module* out)
@@ -101,12 +108,9 @@ void RewriteResults(RewriteState& state, SpmdBuilder& b, const Computation& entr
   std::vector<const Shape*> shapes;
   AppendLeaves(result, &shapes);
   std::vector<Instruction*> locals;
-  // A tuple has no line; what a result is made by has one.
-  const bool makes_each =
-      root.opcode() == Opcode::kTuple && root.num_operands() == static_cast<int>(leaves.size());
   for (size_t i = 0; i < leaves.size(); ++i) {
     const int output = state.graph.outputs()[i];
-    const Instruction& maker = makes_each ? *root.operand(static_cast<int64_t>(i)) : root;
+    const Instruction& maker = MakerOf(root, leaves.size(), i);
     Sharding wanted = state.plan[output];
     wanted.manual = state.annotations.manual[leaves[i]];
     const std::string name = state.names.OutputName(static_cast<int>(i));

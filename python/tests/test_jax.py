@@ -1,5 +1,11 @@
 """Functions of JAX: lowered without devices, explained in the user's names, watched in tests."""
 
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -92,6 +98,21 @@ def test_the_partitioned_program_computes_the_same():
     assert module.check([params, x])
 
 
+def test_a_program_of_shard_map_is_compared_with_what_jax_computes():
+    sums = jax.shard_map(lambda x: jax.lax.psum(x, "data"), mesh=MESH, in_specs=P("data"), out_specs=P())
+    module = toroid.jax.lower(sums, jax.ShapeDtypeStruct((8, 4), jnp.float32), mesh=MESH, platform="cpu")
+    x = np.arange(32, dtype=np.float32).reshape(8, 4)
+    with pytest.raises(toroid.ToroidError, match=r"manual regions \(shard_map\)"):
+        module.check([x])
+    expected = x[:4] + x[4:]
+    assert module.check([x], expected=expected)
+    assert not module.check([x], expected=[expected + 1])
+    with pytest.raises(toroid.ToroidError, match=r"expected 0 is float32\[4\], expected float32\[4, 4\]"):
+        module.check([x], expected=expected[0])
+    with pytest.raises(toroid.ToroidError, match="expected: 2 arrays, the program has 1"):
+        module.check([x], expected=[x, x])
+
+
 def test_the_partitioned_program_is_stablehlo_again():
     partitioned = toroid.jax.lower(train_step, *shapes(), mesh=MESH, in_shardings=SPECS).partition()
     text = partitioned.stablehlo()
@@ -106,6 +127,18 @@ def test_a_watched_step_that_sends_too_much_fails():
     assert "sent per device in all" in str(error.value)
     with pytest.raises(AssertionError, match="collectives, more than 0"):
         toroid.jax.watch(max_collectives=0, mesh=MESH, in_shardings=SPECS).check(train_step, *shapes())
+
+
+def test_the_first_lines_of_the_readme_explain_a_decoder_of_seven_billion_parameters():
+    readme = (Path(__file__).absolute().parents[1] / "README.md").read_text()
+    code = readme.split("```python\n")[1].split("```")[0]
+    assert len(code.splitlines()) == 6
+    begin = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "sent per device in all: " in done.stdout and "w_down']" in done.stdout
+    assert re.search(r"/toroid/examples/decoder.py:\d+\n$", done.stdout)
+    assert time.monotonic() - begin < 60  # Ten seconds are meant; a test does not depend on the machine.
 
 
 @pytest.mark.filterwarnings("ignore:.*nothing is sharded")

@@ -93,24 +93,31 @@ def arguments_of(args: Any, parameters: Sequence[Array], kept: tuple[type, ...] 
     Raises:
       ToroidError: if they are not as many as the parameters, or one is not of its parameter's type and shape.
     """
-    values = list(leaves(args))
-    if len(values) != len(parameters):
-        hint = "; jax.jit leaves out arguments that are not used, unless keep_unused=True" if len(values) > len(parameters) else ""
-        raise ToroidError(f"the program has {len(parameters)} parameters, {len(values)} arrays were given{hint}")
+    count = sum(1 for _ in leaves(args))
+    if count != len(parameters):
+        hint = "; jax.jit leaves out arguments that are not used, unless keep_unused=True" if count > len(parameters) else ""
+        raise ToroidError(f"the program has {len(parameters)} parameters, {count} arrays were given{hint}")
+    return _matching(args, parameters, "argument", kept)
+
+
+def _matching(values: Any, declared: Sequence[Array], what: str, kept: tuple[type, ...] = ()) -> list[Any]:
+    given = list(leaves(values))
+    if len(given) != len(declared):
+        raise ToroidError(f"{what}: {len(given)} arrays, the program has {len(declared)}")
     arrays = []
-    for number, (value, declared) in enumerate(zip(values, parameters)):
-        place = f"argument {number}" + (f" ({declared.name})" if declared.name else "")
-        array = _array(value, place, declared, kept)
-        if (array.dtype, array.shape) != (declared.dtype, declared.shape):
-            raise ToroidError(f"{place} is {array.dtype}{list(array.shape)}, expected {declared.dtype}{list(declared.shape)}")
-        arrays.append(array)
+    for number, (value, array) in enumerate(zip(given, declared)):
+        place = f"{what} {number}" + (f" ({array.name})" if array.name else "")
+        found = _array(value, place, array, kept)
+        if (found.dtype, found.shape) != (array.dtype, array.shape):
+            raise ToroidError(f"{place} is {found.dtype}{list(found.shape)}, expected {array.dtype}{list(array.shape)}")
+        arrays.append(found)
     return arrays
 
 
-def _write_arguments(files: Files, args: Any, parameters: Sequence[Array]) -> Path:
-    out = files.folder / "arguments.npz"
+def _write(files: Files, name: str, arrays: Sequence[np.ndarray]) -> Path:
+    out = files.folder / name
     with open(out, "wb") as file:
-        np.savez(file, *arguments_of(args, parameters))
+        np.savez(file, *arrays)
     return out
 
 
@@ -134,7 +141,7 @@ def run_program(
     out = files.folder / "results.npz"
     command: list[Word] = [path, *words, "-o", out]
     if args is not None:
-        command += ["--args", _write_arguments(files, args, parameters)]
+        command += ["--args", _write(files, "arguments.npz", arguments_of(args, parameters))]
     run("hlo-run", command, progress=progress)
     with np.load(out) as file:
         return [_as_declared(file[f"arr_{i}"], declared) for i, declared in enumerate(results)]
@@ -145,13 +152,17 @@ def check_program(
     args: Optional[Sequence[Any]],
     words: Sequence[str],
     progress: Optional[bool],
-    parameters: Sequence[Array],
+    arrays: tuple[Sequence[Array], Sequence[Array]],
+    expected: Optional[Any],
 ) -> dict[str, Any]:
-    """The JSON of `hlo-run --check`."""
+    """The JSON of `hlo-run --check` for a program of these parameters and results."""
+    parameters, results = arrays
     files = Files()
     command: list[Word] = [path, "--check", *words]
     if args is not None:
-        command += ["--args", _write_arguments(files, args, parameters)]
+        command += ["--args", _write(files, "arguments.npz", arguments_of(args, parameters))]
+    if expected is not None:
+        command += ["--expect", _write(files, "expected.npz", _matching(expected, results, "expected"))]
     # A difference is a result, with exit code 1 and the same line of JSON.
     text = run("hlo-run", command, progress=progress, allowed_exits=(0, 1))
     if not text.strip():

@@ -147,6 +147,7 @@ class Module(Program):
         args: Optional[Sequence[Any]] = None,
         num_partitions: Optional[int] = None,
         *,
+        expected: Optional[Any] = None,
         shardings: Optional[Shardings] = None,
         mesh: Any = None,
         progress: Optional[bool] = None,
@@ -155,10 +156,12 @@ class Module(Program):
 
         Args:
           args: as for `Partitioned.run`.
+          expected: results of another runtime, such as `jax.jit(f)(*args)`, which are compared, too. A program of `shard_map` cannot run on
+            one device and is compared with these alone.
           num_partitions: as for `partition`; so are `shardings`, `mesh` and `progress`.
         """
         words = self._mesh_words(num_partitions, shardings, mesh)
-        data = _arrays.check_program(self._path, args, words, progress, self.arrays()[0])
+        data = _arrays.check_program(self._path, args, words, progress, self.arrays(), expected)
         return Check(data, _render.check(data))
 
     def run(self, args: Optional[Sequence[Any]] = None, *, progress: Optional[bool] = None) -> list[np.ndarray]:
@@ -172,8 +175,8 @@ class Module(Program):
         axes = self._axes(mesh)
         words = [] if num_partitions is None else [f"--num_partitions={num_partitions}"]
         own = self.describe()["shardings"]
-        # Shardings of a module that names no axes are kept beside those given here.
-        if axes is not None and (own["meshes"] or not own["annotated"] or not shardings):
+        # The shardings given here name the axes themselves.
+        if axes is not None and (own["meshes"] or not shardings):
             words.append("--mesh=" + ",".join(f"{name}={size}" for name, size in axes.items()))
         if shardings:
             ranks = self._ranks()

@@ -147,11 +147,32 @@ absl::Status CheckFits(const NpyHeader& header, const Shape& place) {
                                                  ", which does not fit ", place.ToString()));
 }
 
-// "MEMBER for parameter NAME".
-std::string PlaceOf(absl::string_view member, const Slot& slot, size_t number) {
-  const std::string place = slot.name.empty() ? absl::StrCat("array ", number, " of the arguments")
+// "MEMBER for parameter NAME"; `whole`: what the arrays are together.
+std::string PlaceOf(absl::string_view member, const Slot& slot, size_t number, absl::string_view whole) {
+  const std::string place = slot.name.empty() ? absl::StrCat("array ", number, " of the ", whole)
                                               : absl::StrCat("parameter ", slot.name);
   return member.empty() ? place : absl::StrCat(absl::CHexEscape(member), " for ", place);
+}
+
+// The array of each slot. Checks all headers before it unpacks values.
+absl::StatusOr<std::vector<Literal>> ReadSlots(const std::vector<Slot>& slots, absl::string_view whole,
+                                               int64_t max_bytes, NumpyFile* file) {
+  const std::vector<size_t> member_of = MatchMembers(file->names(), slots);
+  std::vector<Shape> given;
+  for (size_t s = 0; s < slots.size(); ++s) {
+    ASSIGN_OR_RETURN(const NpyHeader header, file->Header(member_of[s]));
+    const absl::Status fits = CheckFits(header, *slots[s].shape);
+    if (!fits.ok()) return Annotate(fits, PlaceOf(file->names()[member_of[s]], slots[s], s, whole));
+    given.push_back(header.shape);
+  }
+  RETURN_IF_ERROR(CheckArgumentBytes(given, max_bytes));
+  std::vector<Literal> arrays;
+  for (size_t s = 0; s < slots.size(); ++s) {
+    ASSIGN_OR_RETURN(const NpyArray array, file->Read(member_of[s]));
+    ASSIGN_OR_RETURN(Literal typed, AsType(array, slots[s].shape->element_type()));
+    arrays.push_back(std::move(typed));
+  }
+  return arrays;
 }
 
 bool AsksForOneArray(absl::string_view path) { return absl::EndsWith(WithoutGz(path), ".npy"); }
@@ -182,25 +203,24 @@ absl::StatusOr<std::vector<Literal>> NumpyArguments(absl::string_view bytes, con
     AppendSlots(shape_of(i), parameter.name(), ParameterName(parameter), &slots);
   }
   if (file.names().size() != slots.size()) return WrongNumberOfArrays(entry, slots, file.names());
-  const std::vector<size_t> member_of = MatchMembers(file.names(), slots);
-  std::vector<Shape> given;
-  for (size_t s = 0; s < slots.size(); ++s) {
-    ASSIGN_OR_RETURN(const NpyHeader header, file.Header(member_of[s]));
-    const absl::Status fits = CheckFits(header, *slots[s].shape);
-    if (!fits.ok()) return Annotate(fits, PlaceOf(file.names()[member_of[s]], slots[s], s));
-    given.push_back(header.shape);
-  }
-  RETURN_IF_ERROR(CheckArgumentBytes(given, max_bytes));
-  std::vector<Literal> arrays;
-  for (size_t s = 0; s < slots.size(); ++s) {
-    ASSIGN_OR_RETURN(const NpyArray array, file.Read(member_of[s]));
-    ASSIGN_OR_RETURN(Literal typed, AsType(array, slots[s].shape->element_type()));
-    arrays.push_back(std::move(typed));
-  }
+  ASSIGN_OR_RETURN(std::vector<Literal> arrays, ReadSlots(slots, "arguments", max_bytes, &file));
   std::vector<Literal> arguments;
   auto next = arrays.begin();
   for (int i = 0; i < entry.num_parameters(); ++i) arguments.push_back(Assemble(shape_of(i), &next));
   return arguments;
+}
+
+absl::StatusOr<Literal> NumpyExpected(absl::string_view bytes, const Shape& result, int64_t max_bytes) {
+  ASSIGN_OR_RETURN(NumpyFile file, NumpyFile::Open(bytes));
+  std::vector<Slot> slots;
+  AppendSlots(result, "", "", &slots);
+  if (file.names().size() != slots.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the result has ", slots.size(), " arrays, got ", file.names().size()));
+  }
+  ASSIGN_OR_RETURN(std::vector<Literal> arrays, ReadSlots(slots, "result", max_bytes, &file));
+  auto next = arrays.begin();
+  return Assemble(result, &next);
 }
 
 bool IsNumpyName(absl::string_view path) {

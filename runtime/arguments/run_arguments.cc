@@ -121,6 +121,26 @@ absl::StatusOr<RunArguments> FindArguments(const HloFile& file, const std::strin
   return arguments;
 }
 
+absl::StatusOr<Literal> ReadExpected(const Module& module, const std::string& path, int64_t max_bytes) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadValues(path, max_bytes));
+  Shape shape = module.entry()->root()->shape();
+  if (IsPartitioned(module)) {
+    ASSIGN_OR_RETURN(const int64_t num_partitions, PartitionsOf(module));
+    ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings, OutputShardings(module));
+    ASSIGN_OR_RETURN(shape, GlobalShape(shape, shardings, num_partitions));
+  }
+  if (LooksLikeNumpy(bytes)) {
+    auto result = NumpyExpected(bytes, shape, max_bytes);
+    if (!result.ok()) return AnnotateMarked(result.status(), path);
+    return result;
+  }
+  auto snapshot = ReadHlo(bytes);
+  if (!snapshot.ok()) return Annotate(snapshot.status(), path);
+  ASSIGN_OR_RETURN(std::optional<Literal> result, snapshot->Result());
+  if (!result.has_value()) return absl::InvalidArgumentError(absl::StrCat(path, ": holds no result"));
+  return *std::move(result);
+}
+
 absl::StatusOr<std::string> OutfeedArchive(const Outfeed& outfeed) {
   std::vector<Literal> arrays;
   std::vector<std::string> names;

@@ -33,6 +33,10 @@ absl::StatusOr<std::vector<Shape>> GlobalArgumentShapes(const Module& module);
 absl::StatusOr<RunArguments> FindArguments(const HloFile& file, const std::string& args, uint64_t seed,
                                            int64_t max_bytes);
 
+// The result in the file `path`, to compare that of a run with: .npz, .npy or an HloSnapshot.
+// Errors: kInvalidArgument "PATH: ..." if the file holds no result of the module; kResourceExhausted for too many bytes.
+absl::StatusOr<Literal> ReadExpected(const Module& module, const std::string& path, int64_t max_bytes);
+
 // The file that `--outfeed` writes: arrays arr_0, arr_1, ...; an array K that only some devices fed is
 // followed by arr_K_devices, the numbers of these devices.
 absl::StatusOr<std::string> OutfeedArchive(const Outfeed& outfeed);

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "commands/partition_on_demand.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hlo/base/files.h"
@@ -14,6 +16,7 @@
 #include "hlo/io/file.h"
 #include "hlo/ir/native_types.h"
 #include "runtime/arguments/npz.h"
+#include "tests/runtime/evaluate.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
@@ -322,6 +325,43 @@ TEST(RunCommandTest, ACheckNeedsSomethingToCompareWith) {
   command.check = true;
   EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kInvalidArgument,
                                                HasSubstr("there is nothing to check against: one device")));
+}
+
+TEST(RunCommandTest, AProgramWithManualRegionsIsComparedWithAGivenResult) {
+  HloRunCommand command;
+  command.input = "tests/corpus/jax/manual_ring_matmul.shardy.hlo.pb";
+  command.partition = [](const Module& module, int64_t n) {
+    PartitionOptions options;
+    options.num_partitions = n;
+    return PartitionOnDemand(module, {}, options);
+  };
+  command.check = true;
+  EXPECT_THAT(RunHloCommand(command),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("give the result of another runtime with --expect=")));
+  HloRunCommand run = command;
+  run.check = false;
+  for (const uint64_t seed : {0, 1}) {
+    run.seed = seed;
+    run.output = TempPath(absl::StrCat("ring", seed, ".npz"));
+    ASSERT_OK(RunHloCommand(run));
+  }
+  testing::internal::CaptureStdout();
+  command.expected = TempPath("ring0.npz");
+  EXPECT_OK(RunHloCommand(command));
+  command.expected = TempPath("ring1.npz");
+  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                               HasSubstr("output 0 differs from the recorded result")));
+  ASSERT_OK_AND_ASSIGN(const std::string two, WriteNpz({ParseLiteral("f32[] 1"), ParseLiteral("f32[] 2")}));
+  ASSERT_OK(WriteFile(TempPath("two.npz"), two));
+  command.expected = TempPath("two.npz");
+  EXPECT_THAT(RunHloCommand(command), StatusIs(absl::StatusCode::kInvalidArgument,
+                                               HasSubstr("two.npz: the result has 1 arrays, got 2")));
+  ASSERT_OK_AND_ASSIGN(const std::string other, WriteNpz({ParseLiteral("f32[] 1")}));
+  ASSERT_OK(WriteFile(TempPath("other.npz"), other));
+  command.expected = TempPath("other.npz");
+  EXPECT_FALSE(RunHloCommand(command).ok());
+  testing::internal::GetCapturedStdout();
 }
 
 TEST(RunCommandTest, ZeroToleranceAsksForEqualValues) {

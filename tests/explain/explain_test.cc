@@ -262,12 +262,15 @@ TEST(ExplainTest, OutputsAreNamedByNumberAndByWhatTheyReplace) {
 ENTRY e {
   w = f32[8,16] parameter(0), sharding={devices=[8,1]<=[8]}, metadata={op_name="params['w']"}
   v = f32[8,16] parameter(1), sharding={devices=[8,1]<=[8]}
-  a = f32[8,16] negate(v)
+  u = f32[8,16] parameter(2), sharding={devices=[8,1]<=[8]}
+  a = f32[8,16] negate(v), metadata={op_name="neg" source_file="model.py" source_line=12}
   b = f32[8,16] tanh(w)
-  ROOT t = (f32[8,16], f32[8,16]) tuple(a, b), sharding={{replicated}, {replicated}}
+  ROOT t = (f32[8,16], f32[8,16], f32[8,16]) tuple(a, b, u), sharding={{replicated}, {replicated}, {replicated}}
 })");
-  EXPECT_THAT(text, AllOf(HasSubstr("output{0}: [{a8}, {}] -> [{}, {}]"),
-                          HasSubstr("output{1} in place of params['w']: [{a8}, {}] -> [{}, {}]")));
+  // The line is that of the op that makes the output.
+  EXPECT_THAT(text, AllOf(HasSubstr("output{0}: [{a8}, {}] -> [{}, {}] (model.py:12)"),
+                          HasSubstr("output{1} in place of params['w']: [{a8}, {}] -> [{}, {}]"),
+                          HasSubstr("output{2} of u: [{a8}, {}] -> [{}, {}]\n")));
 }
 
 TEST(ExplainTest, OutputsOfAStepThatDonatesItsStateAreNamedByIt) {

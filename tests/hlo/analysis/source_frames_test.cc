@@ -216,5 +216,18 @@ TEST(SourceFramesTest, ModulesAgreeOnHelpers) {
   EXPECT_EQ(b.LineOf(&of_helper), "m.py:70");
 }
 
+// Two functions call the step's line, and the step's own stack, on top of the model's, is no third.
+TEST(SourceFramesTest, ALineThatIsFoundAgainFurtherOutIsNoHelpers) {
+  Stacks stacks;
+  const Call model{"model.py", "model", 5}, loss{"train.py", "step.<lambda>", 48},
+      step{"train.py", "step", 48};
+  const xla::OpMetadata forward =
+      stacks.Add({model, loss, step, {"run.py", "lower", 65}, {"run.py", "<module>", 77}});
+  const xla::OpMetadata backward = stacks.Add(
+      {step, {"model.py", "layer", 7}, loss, step, {"run.py", "lower", 65}, {"run.py", "<module>", 77}});
+  EXPECT_EQ(stacks.LineOf(forward), "model.py:5");
+  EXPECT_EQ(stacks.LineOf(backward), "train.py:48");
+}
+
 }  // namespace
 }  // namespace toroid
