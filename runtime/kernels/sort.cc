@@ -1,7 +1,9 @@
 #include "runtime/kernels/sort.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <type_traits>
@@ -10,6 +12,7 @@
 
 #include "hlo/base/status.h"
 #include "hlo/ir/native_types.h"
+#include "runtime/kernels/sort_order.h"
 #include "runtime/loops/strided_copy.h"
 #include "runtime/loops/thread_pool.h"
 #include "runtime/loops/total_order.h"
@@ -18,28 +21,6 @@
 
 namespace toroid {
 namespace {
-
-// A comparator that is one compare of both sides' elements of one operand.
-struct SimpleOrder {
-  int operand;
-  bool descending;
-  bool total;
-};
-
-std::optional<SimpleOrder> Classify(const Computation& comparator) {
-  const Instruction& root = *comparator.root();
-  if (root.opcode() != Opcode::kCompare) return std::nullopt;
-  const Instruction& a = *root.operand(0);
-  const Instruction& b = *root.operand(1);
-  if (a.opcode() != Opcode::kParameter || b.opcode() != Opcode::kParameter) return std::nullopt;
-  const std::string& direction = root.attrs().comparison_direction();
-  const int64_t first = a.parameter_number(), second = b.parameter_number();
-  if (first / 2 != second / 2 || first == second || (direction != "LT" && direction != "GT"))
-    return std::nullopt;
-  if (IsComplex(a.shape().element_type())) return std::nullopt;
-  return SimpleOrder{static_cast<int>(first / 2), (direction == "GT") != (first > second),
-                     root.attrs().comparison_type() == "TOTALORDER"};
-}
 
 // All operands as lines: [lines][length], and the order of the elements in the result.
 struct Lines {
@@ -62,67 +43,125 @@ auto Number(T x) {
   }
 }
 
-template <typename T>
-bool HasNan(const char* data, int64_t n) {
-  const T* values = reinterpret_cast<const T*>(data);
-  return std::any_of(values, values + n, [](T x) { return Number(x) != Number(x); });
-}
-
 // An integer that has the order of x. Keys of one type need one instance of the sort, not one per element
 // type.
 template <typename T>
-int64_t OrderKey(T x, bool total) {
+int64_t OrderKey(T x, [[maybe_unused]] const SortKey& key) {
   if constexpr (std::is_same_v<T, uint64_t>) {
     return static_cast<int64_t>(x ^ (uint64_t{1} << 63));
   } else if constexpr (kIsReal<T>) {
-    // -0 counts as +0, whose place in the total order is 0.
-    return !total && Number(x) == 0 ? 0 : ToTotalOrder(x);
+    // -0 counts as +0, whose place in the total order is 0. All NaNs stand behind infinity if they are one.
+    if ((key.one_zero || !key.total) && Number(x) == 0) return 0;
+    if (key.one_nan && Number(x) != Number(x)) {
+      return sizeof(T) == 8 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int32_t>::max();
+    }
+    return ToTotalOrder(x);
   } else {
     return static_cast<int64_t>(x);
   }
 }
 
+// The key of every element; false if the values are not in a strict weak order: NaNs under the partial order.
 template <typename T>
-void SetKeys(const char* data, int64_t begin, const SimpleOrder& order, std::vector<int64_t>& keys) {
-  const T* values = reinterpret_cast<const T*>(data) + begin;
+bool SetKeys(const char* data, int64_t stride, const SortKey& key, absl::Span<int64_t> keys) {
+  const T* values = reinterpret_cast<const T*>(data);
+  bool ordered = true;
   for (size_t i = 0; i < keys.size(); ++i) {
-    const int64_t key = OrderKey(values[i], order.total);
-    keys[i] = order.descending ? ~key : key;
+    const T x = values[static_cast<int64_t>(i) * stride];
+    if constexpr (kIsReal<T>) ordered &= key.total || Number(x) == Number(x);
+    const int64_t order = OrderKey(x, key);
+    keys[i] = key.descending ? ~order : order;
   }
+  return ordered;
 }
 
-// Returns false if the values are not in a strict weak order: NaNs under the partial order.
-bool SortSimply(Lines& lines, PrimitiveType type, const SimpleOrder& order) {
-  using KeyLoop =
-      void (*)(const char* data, int64_t begin, const SimpleOrder& order, std::vector<int64_t>& keys);
-  const char* data = lines.arrays[order.operand].data();
-  const KeyLoop set_keys = VisitArrayType(
+using KeyLoop = bool (*)(const char* data, int64_t stride, const SortKey& key, absl::Span<int64_t> keys);
+
+// The loop for keys of a type, and the bytes of what it looks at; `stride` in values: 2 for a part of a complex number.
+KeyLoop KeyLoopOf(PrimitiveType type, int64_t* width, int64_t* stride) {
+  *stride = IsComplex(type) ? 2 : 1;
+  if (IsComplex(type)) type = RealTypeOf(type);
+  *width = ByteWidth(type);
+  return VisitArrayType(
       type,
-      [&](auto tag) -> KeyLoop {
+      [](auto tag) -> KeyLoop {
         using T = typename decltype(tag)::type;
-        if constexpr (IsComplexType<T>::value) {
+        if constexpr (kIsComplex<T>) {
           return nullptr;
         } else {
-          if constexpr (kIsReal<T>) {
-            if (!order.total && HasNan<T>(data, lines.size())) return nullptr;
-          }
           return SetKeys<T>;
         }
       },
       KeyLoop{nullptr});
-  if (set_keys == nullptr) return false;
-  ParallelFor(lines.lines, std::max<int64_t>(1, 4096 / std::max<int64_t>(1, lines.length)),
-              [&](int64_t begin, int64_t end) {
-                std::vector<int64_t> keys(lines.length);
-                for (int64_t offset = begin * lines.length; offset < end * lines.length;
-                     offset += lines.length) {
-                  set_keys(data, offset, order, keys);
-                  const auto first = lines.order.begin() + offset;
-                  std::stable_sort(first, first + lines.length,
-                                   [&](int64_t a, int64_t b) { return keys[a - offset] < keys[b - offset]; });
-                }
-              });
-  return true;
+}
+
+// Sorts a line by one key of at most 33 bits. A number of a key and the element's place is unlike all others, so that the sort
+// is stable, and may sort in parts.
+void SortByNarrowKey(absl::Span<const int64_t> keys, absl::Span<int64_t> order, bool parallel) {
+  constexpr int kPlaceBits = 30;
+  const int64_t n = static_cast<int64_t>(keys.size()), offset = order[0];
+  std::vector<uint64_t> numbers(keys.size());
+  for (int64_t i = 0; i < n; ++i) {
+    numbers[i] = static_cast<uint64_t>(keys[i] + (int64_t{1} << 33)) << kPlaceBits | static_cast<uint64_t>(i);
+  }
+  const int64_t parts = parallel ? NumThreads() : 1;
+  const auto bound = [&](int64_t part) { return numbers.begin() + n * part / parts; };
+  ParallelFor(parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part) std::sort(bound(part), bound(part + 1));
+  });
+  for (int64_t part = 1; part < parts; ++part)
+    std::inplace_merge(numbers.begin(), bound(part), bound(part + 1));
+  for (int64_t i = 0; i < n; ++i) {
+    order[i] = offset + static_cast<int64_t>(numbers[i] & ((uint64_t{1} << kPlaceBits) - 1));
+  }
+}
+
+// `keys`: by key and element.
+void SortByKeys(const std::vector<std::vector<int64_t>>& keys, absl::Span<int64_t> order) {
+  const int64_t offset = order[0];
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    for (const std::vector<int64_t>& key : keys) {
+      if (key[a - offset] != key[b - offset]) return key[a - offset] < key[b - offset];
+    }
+    return false;
+  });
+}
+
+// Returns false if the values are not in a strict weak order.
+bool SortByKeys(Lines& lines, absl::Span<const SortKey> keys, absl::Span<const PrimitiveType> types) {
+  constexpr int64_t kLongLine = 1 << 16, kMostPlaces = int64_t{1} << 30;
+  std::vector<KeyLoop> loops(keys.size());
+  std::vector<int64_t> widths(keys.size()), strides(keys.size());
+  for (size_t k = 0; k < keys.size(); ++k) {
+    loops[k] = KeyLoopOf(types[keys[k].operand], &widths[k], &strides[k]);
+    if (loops[k] == nullptr) return false;
+  }
+  const bool narrow = keys.size() == 1 && widths[0] <= 4 && lines.length < kMostPlaces;
+  std::atomic<bool> ordered = true;
+  const auto sort = [&](int64_t line, bool parallel) {
+    std::vector<std::vector<int64_t>> values(keys.size(), std::vector<int64_t>(lines.length));
+    for (size_t k = 0; k < keys.size(); ++k) {
+      const char* data = lines.arrays[keys[k].operand].data() + line * lines.length * widths[k] * strides[k] +
+                         (keys[k].part == SortKey::Part::kImag ? widths[k] : 0);
+      if (!loops[k](data, strides[k], keys[k], absl::MakeSpan(values[k]))) ordered = false;
+    }
+    const absl::Span<int64_t> order = absl::MakeSpan(lines.order).subspan(line * lines.length, lines.length);
+    if (narrow) {
+      SortByNarrowKey(values[0], order, parallel);
+    } else {
+      SortByKeys(values, order);
+    }
+  };
+  if (lines.length >= kLongLine) {
+    for (int64_t line = 0; line < lines.lines && ordered; ++line) sort(line, /*parallel=*/true);
+  } else {
+    ParallelFor(lines.lines, std::max<int64_t>(1, 4096 / std::max<int64_t>(1, lines.length)),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t line = begin; line < end && ordered; ++line) sort(line, /*parallel=*/false);
+                });
+  }
+  if (!ordered) std::iota(lines.order.begin(), lines.order.end(), 0);
+  return ordered;
 }
 
 class BatchComparator {
@@ -212,6 +251,27 @@ absl::Status MergeRuns(BatchComparator& comparator, Lines& lines, int64_t run) {
   return absl::OkStatus();
 }
 
+template <typename T>
+void TakeWords(const char* from, absl::Span<const int64_t> order, char* to) {
+  const T* values = reinterpret_cast<const T*>(from);
+  T* out = reinterpret_cast<T*>(to);
+  for (size_t p = 0; p < order.size(); ++p) out[p] = values[order[p]];
+}
+
+// to[p] = from[order[p]], elements of `width` bytes.
+void TakeInOrder(const char* from, const std::vector<int64_t>& order, int64_t width, char* to) {
+  ParallelFor(static_cast<int64_t>(order.size()), 16384, [&](int64_t begin, int64_t end) {
+    const absl::Span<const int64_t> part = absl::MakeConstSpan(order).subspan(begin, end - begin);
+    char* out = to + begin * width;
+    if (width == 4) return TakeWords<uint32_t>(from, part, out);
+    if (width == 8) return TakeWords<uint64_t>(from, part, out);
+    for (const int64_t place : part) {
+      std::memcpy(out, from + place * width, width);
+      out += width;
+    }
+  });
+}
+
 // Copies between an array [rows, shape] and its lines along d.
 StridedLoop LineLoop(const Shape& shape, int d, int64_t rows, bool uniform, bool to_lines) {
   const int64_t width = ByteWidth(shape.element_type()), row_bytes = shape.ByteSize();
@@ -256,9 +316,12 @@ absl::Status ExecuteSort(OpCall& call) {
   RETURN_IF_ERROR(call.CheckMemory(3 * order_bytes));
   lines.order.resize(lines.size());
   std::iota(lines.order.begin(), lines.order.end(), 0);
-  const std::optional<SimpleOrder> simple = Classify(*call.instruction().called(0));
-  if (!simple.has_value() ||
-      !SortSimply(lines, call.operand_shape(simple->operand).element_type(), *simple)) {
+  std::vector<PrimitiveType> types;
+  for (int i = 0; i < operands; ++i) types.push_back(call.operand_shape(i).element_type());
+  const std::optional<std::vector<SortKey>> keys = SortKeysOf(*call.instruction().called(0));
+  if (keys.has_value())
+    RETURN_IF_ERROR(call.CheckMemory((2 + static_cast<int64_t>(keys->size())) * order_bytes));
+  if (!keys.has_value() || !SortByKeys(lines, *keys, types)) {
     RETURN_IF_ERROR(call.CheckMemory(4 * order_bytes));  // The lists of MergeRuns.
     BatchComparator comparator(call, lines);
     for (int64_t run = 1; run < lines.length; run *= 2) RETURN_IF_ERROR(MergeRuns(comparator, lines, run));
@@ -267,9 +330,7 @@ absl::Status ExecuteSort(OpCall& call) {
     const int64_t width = lines.widths[i];
     MeshBuffer sorted;
     RETURN_IF_ERROR(call.New(call.operand_shape(i).ByteSize(), uniform, &sorted));
-    for (int64_t p = 0; p < lines.size(); ++p) {
-      std::memcpy(sorted.mutable_data() + p * width, lines.arrays[i].data() + lines.order[p] * width, width);
-    }
+    TakeInOrder(lines.arrays[i].data(), lines.order, width, sorted.mutable_data());
     RETURN_IF_ERROR(call.New(call.operand_shape(i).ByteSize(), uniform, &results[i]));
     ParallelStridedCopy(LineLoop(call.operand_shape(i), d, rows, false, /*to_lines=*/false), sorted.data(),
                         results[i].mutable_data());

@@ -1,5 +1,6 @@
 #include "runtime/kernels/structure.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +9,7 @@
 #include "hlo/ir/native_types.h"
 #include "runtime/loops/convert_value.h"
 #include "runtime/loops/strided_copy.h"
+#include "runtime/loops/thread_pool.h"
 #include "runtime/mesh/literal_buffer.h"
 
 namespace toroid {
@@ -29,21 +31,30 @@ absl::Status ExecuteIota(OpCall& call) {
   const int64_t d = call.attrs().dimensions(0);
   int64_t inner = 1;
   for (int i = d + 1; i < shape.rank(); ++i) inner *= shape.dim(i);
-  const int64_t period = inner * shape.dim(d);
+  const int64_t size = shape.dim(d);
   char* out = call.result().mutable_data();
-  const int64_t width = ByteWidth(shape.element_type());
   VisitArrayType(
       shape.element_type(),
       [&](auto tag) {
         using T = typename decltype(tag)::type;
-        for (int64_t i = 0; i < shape.dim(d); ++i) {
-          const T value = ConvertValue<T>(i);
-          Fill(out + i * inner * width, reinterpret_cast<const char*>(&value), width, inner);
-        }
+        T* values = reinterpret_cast<T*>(out);
+        // A line is `inner` elements of one value; runs of lines count upward to `size`.
+        ParallelFor(n / inner, std::max<int64_t>(1, 32768 / inner), [=](int64_t begin, int64_t end) {
+          for (int64_t line = begin; line < end;) {
+            const int64_t first = line % size, lines = std::min(size - first, end - line);
+            if (inner == 1) {
+              for (int64_t i = 0; i < lines; ++i) values[line + i] = ConvertValue<T>(first + i);
+            } else {
+              for (int64_t i = 0; i < lines; ++i) {
+                std::fill_n(values + (line + i) * inner, inner, ConvertValue<T>(first + i));
+              }
+            }
+            line += lines;
+          }
+        });
         return 0;
       },
       0);
-  for (int64_t done = period; done < n; done += period) std::memcpy(out + done * width, out, period * width);
   return absl::OkStatus();
 }
 

@@ -1,7 +1,10 @@
 // BUILD: copts = ["-O3", "-fno-math-errno"]
 #include "runtime/loops/float_loops.h"
 
+#include <algorithm>
+#include <cmath>
 #include <complex>
+#include <limits>
 
 #include "runtime/loops/scalar_ops.h"
 
@@ -11,6 +14,51 @@ namespace {
 template <typename R>
 std::complex<R> MakeComplex(R real, R imag) {
   return {real, imag};
+}
+
+// The remainders of n pairs, at most a block, as vectors. The quotient in double, cut to an integer q, is that of the true
+// quotient if q < 2^28: a quotient of floats that is no integer is at least 2^-24 from the next one, and double is off by less.
+// x - q * y is then exact. Returns false, and leaves `out` unfinished, if some pair is of another kind.
+template <Repeat kRepeat>
+bool RemaindersOf(const float* x, const float* y, float* out, int64_t n) {
+  constexpr double kMostQuotient = 1 << 28;
+  int unfit = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const double a = x[kRepeat == Repeat::kFirst ? 0 : i], b = y[kRepeat == Repeat::kSecond ? 0 : i];
+    const double quotient = std::trunc(a / b);
+    unfit |= !(std::fabs(quotient) < kMostQuotient) | !(std::fabs(b) <= std::numeric_limits<float>::max());
+    out[i] = std::copysign(static_cast<float>(a - quotient * b), static_cast<float>(a));
+  }
+  return unfit == 0;
+}
+
+template <Repeat kRepeat>
+void RemainderRows(const float* x, const float* y, float* out, int64_t n) {
+  constexpr int64_t kBlock = 512;
+  float block[kBlock];
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t some = std::min(kBlock, n - i);
+    const float* a = kRepeat == Repeat::kFirst ? x : x + i;
+    const float* b = kRepeat == Repeat::kSecond ? y : y + i;
+    if (!RemaindersOf<kRepeat>(a, b, block, some)) {
+      LoopOfTwo<float, float, FloatOps<float>::Remainder>(a, b, block, some, kRepeat);
+    }
+    std::copy_n(block, some, out + i);
+  }
+}
+
+void FloatRemainders(const void* a, const void* b, void* out, int64_t n, Repeat repeat) {
+  const float* x = static_cast<const float*>(a);
+  const float* y = static_cast<const float*>(b);
+  float* z = static_cast<float*>(out);
+  switch (repeat) {
+    case Repeat::kNone:
+      return RemainderRows<Repeat::kNone>(x, y, z, n);
+    case Repeat::kFirst:
+      return RemainderRows<Repeat::kFirst>(x, y, z, n);
+    case Repeat::kSecond:
+      return RemainderRows<Repeat::kSecond>(x, y, z, n);
+  }
 }
 
 template <typename T>
@@ -26,6 +74,7 @@ BinaryLoop FindReal(Opcode opcode) {
     case Opcode::kDivide:
       return LoopOfTwo<T, T, Ops::Divide>;
     case Opcode::kRemainder:
+      if constexpr (std::is_same_v<T, float>) return FloatRemainders;
       return LoopOfTwo<T, T, Ops::Remainder>;
     case Opcode::kPower:
       return LoopOfTwo<T, T, Ops::Power>;

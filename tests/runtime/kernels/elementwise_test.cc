@@ -1,6 +1,7 @@
 // BUILD: size = "small"
 // Elementwise ops: the documented edge cases, type by type.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -15,6 +16,7 @@
 #include "runtime/engine/executor.h"
 #include "runtime/loops/scalar_ops.h"
 #include "tests/runtime/evaluate.h"
+#include "tests/status_matchers.h"
 
 namespace toroid {
 namespace {
@@ -38,6 +40,41 @@ TEST(IntegerTest, DivisionByZeroGivesAllOnesAndOverflowWraps) {
   EXPECT_EQ(Binary("u8", "divide", "7, 255", "0, 16", 2), "{255, 15}");
   EXPECT_EQ(Binary("s4", "divide", "-8, 5", "-1, 0", 2), "{-8, -1}");
   EXPECT_EQ(Binary("s64", "divide", "-9223372036854775808", "-1", 1), "{-9223372036854775808}");
+}
+
+// Remainders are computed in blocks as vectors, and by fmod where a block has a large quotient, a zero or an infinity.
+TEST(FloatTest, RemaindersAreThoseOfFmodInEveryBit) {
+  constexpr int kCount = 1 << 16;
+  std::mt19937 random(5);
+  Literal x(Shape(xla::F32, {kCount})), y(Shape(xla::F32, {kCount}));
+  const auto bits = [&](uint32_t exponents) {
+    const uint32_t exponent = 127 - exponents / 2 + static_cast<uint32_t>(random()) % exponents;
+    return std::bit_cast<float>((static_cast<uint32_t>(random()) & 0x807FFFFFu) | (exponent << 23));
+  };
+  for (int i = 0; i < kCount; ++i) {
+    float &a = x.mutable_data<float>()[i], &b = y.mutable_data<float>()[i];
+    // Quotients up to 2^20, up to 2^40, multiples and their neighbours, any bits.
+    const int kind = i / 1024 % 4;
+    b = kind == 3 ? std::bit_cast<float>(static_cast<uint32_t>(random())) : bits(kind == 1 ? 40 : 20);
+    a = kind == 3 ? std::bit_cast<float>(static_cast<uint32_t>(random())) : bits(20);
+    if (kind == 2)
+      a = std::nextafter(b * static_cast<float>(random() % 100000), static_cast<float>(random() % 3) - 1);
+  }
+  const auto check = [&](const std::string& divisor, float (*expected)(float, float)) {
+    const auto module =
+        MakeModule(absl::StrCat("x = f32[65536] parameter(0) y = f32[65536] parameter(1) ", divisor));
+    ASSERT_OK_AND_ASSIGN(const Literal r, RunSingle(*module, {x, y}));
+    for (int i = 0; i < kCount; ++i) {
+      const float a = x.data<float>()[i], b = y.data<float>()[i];
+      const float actual = r.data<float>()[i], wanted = expected(a, b);
+      if (std::isnan(wanted) && std::isnan(actual)) continue;
+      ASSERT_EQ(std::bit_cast<uint32_t>(actual), std::bit_cast<uint32_t>(wanted)) << a << " by " << b;
+    }
+  };
+  check("ROOT r = f32[65536] remainder(x, y)", [](float a, float b) { return std::fmod(a, b); });
+  const std::string three = "c = f32[] constant(0.3) t = f32[65536] broadcast(c), dimensions={} ";
+  check(three + "ROOT r = f32[65536] remainder(x, t)", [](float a, float) { return std::fmod(a, 0.3f); });
+  check(three + "ROOT r = f32[65536] remainder(t, y)", [](float, float b) { return std::fmod(0.3f, b); });
 }
 
 TEST(IntegerTest, RemainderHasTheSignOfTheDividend) {

@@ -4,11 +4,13 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "runtime/engine/executor.h"
 #include "tests/runtime/evaluate.h"
@@ -102,6 +104,93 @@ TEST(SortTest, KeysOfEveryTypeAreOrderedAsItsValues) {
         EXPECT_EQ(sorted(/*known=*/true), by_comparator);
       }
     }
+  }
+}
+
+// JAX's comparator of a key: zeros and NaNs each have one value. `name`: that of the key; a and b: both elements.
+std::string JaxKey(const std::string& name, const std::string& type, const std::string& a,
+                   const std::string& b) {
+  std::string text = absl::StrReplaceAll("$n_zero = $t[] constant(0) $n_nan = $t[] constant(nan) ",
+                                         {{"$n", name}, {"$t", type}});
+  for (const auto& [side, x] : {std::pair("l", a), std::pair("r", b)}) {
+    absl::StrAppend(&text, absl::StrReplaceAll("$n_e$s = pred[] compare($x, $n_zero), direction=EQ "
+                                               "$n_z$s = $t[] select($n_e$s, $n_zero, $x) "
+                                               "$n_u$s = pred[] compare($x, $x), direction=NE "
+                                               "$n_c$s = $t[] select($n_u$s, $n_nan, $n_z$s) ",
+                                               {{"$n", name}, {"$t", type}, {"$s", side}, {"$x", x}}));
+  }
+  return absl::StrCat(
+      text, absl::StrReplaceAll("$n_lt = pred[] compare($n_cl, $n_cr), direction=LT, type=TOTALORDER "
+                                "$n_eq = pred[] compare($n_cl, $n_cr), direction=EQ, type=TOTALORDER ",
+                                {{"$n", name}}));
+}
+
+// Two keys and a payload, sorted by keys and, with a root that hides them, by running the comparator.
+TEST(SortTest, KeysOfJaxOrderAsTheirComparator) {
+  for (const std::string type : {"f32", "bf16", "f64"}) {
+    const std::string parameters = absl::StrReplaceAll(
+        "less { a = $t[] parameter(0) b = $t[] parameter(1) c = $t[] parameter(2) d = $t[] parameter(3) "
+        "i = s32[] parameter(4) j = s32[] parameter(5) ",
+        {{"$t", type}});
+    const std::string one = JaxKey("p", type, "a", "b"), two = JaxKey("q", type, "c", "d");
+    const std::string both = "both = pred[] and(p_eq, q_lt) last = pred[] or(p_lt, both) ";
+    const auto sorted = [&](const std::string& keys, const std::string& root) {
+      return Evaluate(
+          absl::StrReplaceAll(
+              "x = $t[8] constant({nan, 0, -0, -nan, 1, -inf, 1, 0}) "
+              "y = $t[8] constant({2, -0, 0, 1, nan, 5, -nan, -1}) i = s32[8] iota(), iota_dimension=0 "
+              "ROOT r = ($t[8], $t[8], s32[8]) sort(x, y, i), dimensions={0}, is_stable=true, "
+              "to_apply=less",
+              {{"$t", type}}),
+          absl::StrCat(parameters, keys, root, " }"));
+    };
+    const std::string by_one = sorted(one, "ROOT r = pred[] and(p_lt, p_lt)");
+    EXPECT_TRUE(absl::StrContains(by_one, "{5, 1, 2, 7, 4, 6, 0, 3}")) << by_one;
+    EXPECT_EQ(sorted(one, "ROOT r = pred[] compare(p_cl, p_cr), direction=LT, type=TOTALORDER"), by_one);
+    const std::string by_two = sorted(one + two + both, "ROOT r = pred[] and(last, last)");
+    EXPECT_EQ(sorted(one + two, "both = pred[] and(q_lt, p_eq) ROOT r = pred[] or(both, p_lt)"), by_two);
+    EXPECT_TRUE(absl::StrContains(by_two, "{5, 7, 1, 2, 4, 6, 3, 0}")) << by_two;
+  }
+}
+
+TEST(SortTest, ComplexNumbersAreOrderedByTheirParts) {
+  const std::string keys =
+      "less { a = c64[] parameter(0) b = c64[] parameter(1) ar = f32[] real(a) br = f32[] real(b) "
+      "ai = f32[] imag(a) bi = f32[] imag(b) " +
+      JaxKey("p", "f32", "ar", "br") + JaxKey("q", "f32", "ai", "bi") + "both = pred[] and(p_eq, q_lt) ";
+  const auto sorted = [&](const std::string& root) {
+    return Evaluate(
+        "x = c64[5] constant({(1, 2), (-1, 5), (1, -2), (nan, 0), (-1, -inf)}) "
+        "ROOT r = c64[5] sort(x), dimensions={0}, to_apply=less",
+        absl::StrCat(keys, root, " }"));
+  };
+  const std::string by_comparator = sorted("last = pred[] or(p_lt, both) ROOT r = pred[] and(last, last)");
+  EXPECT_EQ(by_comparator, "{(-1, -inf), (-1, 5), (1, -2), (1, 2), (nan, 0)}");
+  EXPECT_EQ(sorted("ROOT r = pred[] or(p_lt, both)"), by_comparator);
+}
+
+// A line that is sorted in parts.
+TEST(SortTest, LongLinesAreStable) {
+  const int n = 200003;
+  std::mt19937 random(23);
+  Literal keys(Shape(xla::F32, {n})), payload(Shape(xla::S32, {n}));
+  for (float& key : keys.mutable_data<float>()) key = static_cast<float>(random() % 1000) - 500;
+  std::iota(payload.mutable_data<int32_t>().begin(), payload.mutable_data<int32_t>().end(), 0);
+  const auto module = MakeModule(
+      absl::StrReplaceAll(
+          "k = f32[$n] parameter(0) p = s32[$n] parameter(1) ROOT y = (f32[$n], s32[$n]) sort(k, p), "
+          "dimensions={0}, is_stable=true, to_apply=less",
+          {{"$n", absl::StrCat(n)}}),
+      "less { a = f32[] parameter(0) b = f32[] parameter(1) c = s32[] parameter(2) d = s32[] parameter(3) "
+      "ROOT r = pred[] compare(a, b), direction=GT, type=TOTALORDER }");
+  ASSERT_OK_AND_ASSIGN(const Literal y, RunSingle(*module, {keys, payload}));
+  const absl::Span<const float> key = keys.data<float>();
+  std::vector<int32_t> order(n);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return key[a] > key[b]; });
+  for (int i = 0; i < n; ++i) {
+    ASSERT_EQ(y.element(1).data<int32_t>()[i], order[i]);
+    ASSERT_EQ(y.element(0).data<float>()[i], key[order[i]]);
   }
 }
 
