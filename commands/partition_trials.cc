@@ -17,9 +17,9 @@
 namespace toroid {
 namespace {
 
-// The diagnosis tries little, and says only what saves much.
+// The diagnosis tries little.
 constexpr AdviceBudget kDiagnosisBudget = {
-    .changes = {.prices = 96, .ops = 1 << 18}, .trials = 4, .least_promised = 0.05, .least_saved = 0.1};
+    .changes = {.prices = 96, .ops = 1 << 18}, .trials = 6, .least_promised = 0.03, .least_saved = 0.05};
 
 absl::StatusOr<ProgramFigures> FiguresOnSlice(const Module& partitioned, const PartitionInput& input) {
   if (!input.slice) return FiguresOf(partitioned);

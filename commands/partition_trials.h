@@ -17,7 +17,7 @@ absl::Status TryShardings(const PartitionCommand& command, const PartitionInput&
 Diagnosis Diagnose(const PartitionCommand& command, const PartitionInput& input,
                    const Partitioned& partitioned);
 
-// Four trials on a program of this size take about half a second.
+// Six trials on a program of this size take about a second.
 inline constexpr int64_t kMostDiagnosedOps = 5000;
 
 }  // namespace toroid

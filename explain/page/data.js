@@ -7,6 +7,7 @@ window.TOROID_DATA = data;
 const explanation = data.explanation;
 const records = list(data.records);
 const hasTimes = explanation.step_seconds !== undefined;
+const hasHidden = number(explanation.overlapped_step_seconds) > 0;
 
 function tripsText(raw) {
   if (!raw.in_loop) return '';
@@ -44,7 +45,7 @@ list(explanation.rows).forEach((raw, index) => {
     raw, index, id, members: list(data.rows[index]),
     opcode: text(raw.opcode), name: text(raw.name), step: text(raw.step), source: text(raw.source),
     count: number(raw.count), group: number(raw.group), operands: number(raw.operand_bytes), sent: number(raw.sent_bytes),
-    seconds: number(raw.seconds), share: number(raw.share),
+    seconds: number(raw.seconds), share: number(raw.share), hidden: number(raw.hidden_seconds),
   };
   row.haystack = [row.opcode, row.name, row.step, row.source].concat(list(raw.names), row.members.map((i) => recordName(records[i])))
     .join('\n').toLowerCase();

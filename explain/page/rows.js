@@ -7,6 +7,7 @@ const table = (() => {
     {key: 'group', label: 'group', isNumber: true}, {key: 'operands', label: 'operands', isNumber: true},
     {key: 'sent', label: 'sent', isNumber: true},
     ...(hasTimes ? [{key: 'seconds', label: 'time', isNumber: true}, {key: 'share', label: 'of step', isNumber: true}] : []),
+    ...(hasHidden ? [{key: 'hidden', label: 'hidden', isNumber: true}] : []),
     {key: 'name', label: 'needed by'},
   ];
   let sort = {key: hasTimes ? 'seconds' : 'sent', descending: true};
@@ -53,8 +54,11 @@ const table = (() => {
     const share = mostSent > 0 ? 100 * bytes / mostSent : 0;
     return el('td', {class: 'number sent'}, el('i', {class: 'bar', style: {width: `${share.toFixed(1)}%`}}), el('span', {}, bytesText(bytes)));
   }
-  function timeCells(seconds, share) {
-    return hasTimes ? [el('td', {class: 'number time'}, timeText(seconds)), el('td', {class: 'number share'}, shareText(share))] : [];
+  // `hidden`: seconds in which other ops compute; null where it is not known.
+  function timeCells(seconds, share, hidden) {
+    const cells = hasTimes ? [el('td', {class: 'number time'}, timeText(seconds)), el('td', {class: 'number share'}, shareText(share))] : [];
+    if (hasHidden) cells.push(el('td', {class: 'number share'}, hidden === null || seconds === 0 ? '' : shareText(Math.min(1, hidden / seconds))));
+    return cells;
   }
   function lineOf(row, member, cells) {
     const isOpen = open && open.row === row && open.member === member;
@@ -66,7 +70,7 @@ const table = (() => {
     const opcode = el('td', {class: 'opcode'}, el('i', {class: 'swatch', style: {background: kindColor(row.opcode)}}), row.opcode,
       el('a', {class: 'anchor', href: '#' + row.id, title: 'A link to this row', tabindex: -1, 'aria-label': 'Link to this row'}, '#'));
     return lineOf(row, null, [opcode, countCell(row), el('td', {class: 'number group'}, row.group ? countText(row.group) : '?'),
-      el('td', {class: 'number operands'}, bytesText(row.operands)), sentCell(row.sent), ...timeCells(row.seconds, row.share),
+      el('td', {class: 'number operands'}, bytesText(row.operands)), sentCell(row.sent), ...timeCells(row.seconds, row.share, row.hidden),
       causeCell(row.name, row.step, row.source)]);
   }
   function memberLine(row, member) {
@@ -74,7 +78,7 @@ const table = (() => {
     const name = record.cause.split(/: (?=\[|partial |device order)/)[0];
     return lineOf(row, member, [el('td', {class: 'opcode'}, `${member + 1} of ${row.members.length}`), el('td', {class: 'count'}),
       el('td', {class: 'group'}), el('td', {class: 'number operands'}, bytesText(record.operand_bytes)), sentCell(record.sent_bytes),
-      ...timeCells(number(record.seconds), explanation.step_seconds > 0 ? number(record.seconds) / explanation.step_seconds : 0),
+      ...timeCells(number(record.seconds), explanation.step_seconds > 0 ? number(record.seconds) / explanation.step_seconds : 0, null),
       causeCell(name, '', recordName(record) === name ? '' : recordName(record))]);
   }
   function detailLine(row, member) {

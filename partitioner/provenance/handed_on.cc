@@ -144,34 +144,45 @@ class Replay {
     }
   }
 
-  // Hands the axes of each tensor of the op on to those that lack them.
-  void HandOn(const FlowOp& op, Directions directions, std::vector<int>* changed) {
-    struct Side {
-      int tensor;
-      const TensorFactors* factors;
-      bool is_result;
-    };
-    absl::InlinedVector<Side, 4> sides;
+  // An axis in a dimension of a tensor of an op.
+  struct Source {
+    int tensor, dim, axis;
+    const DimFactors* factors;
+    bool is_result;
+  };
+
+  // The axes that tensors of the op have. Of operands, and of results, the first one with an axis in the same factors stands for all.
+  std::vector<Source> SourcesOf(const FlowOp& op) const {
+    std::vector<Source> sources;
     ForEachTensor(op, [&](int t, const TensorFactors& factors, bool is_result) {
-      sides.push_back({t, &factors, is_result});
-    });
-    for (const Side& from : sides) {
-      for (size_t d = 0; d < from.factors->size() && d < plan_[from.tensor].dims.size(); ++d) {
-        for (const int axis : plan_[from.tensor].dims[d]) {
-          if (!Has(from.tensor, static_cast<int>(d), axis)) continue;
-          for (const Side& to : sides) {
-            if (to.tensor == from.tensor) continue;
-            // Forward also from operand to operand, and backward from result to result, as Shardy does in both directions.
-            const bool is_allowed =
-                to.is_result
-                    ? (from.is_result ? directions.forward && directions.backward : directions.forward)
-                    : (from.is_result ? directions.backward : directions.forward && directions.backward);
-            if (is_allowed)
-              Give(op, from.tensor, static_cast<int>(d), (*from.factors)[d], axis, to.tensor, *to.factors,
-                   changed);
-          }
+      for (size_t d = 0; d < factors.size() && d < plan_[t].dims.size(); ++d) {
+        for (const int axis : plan_[t].dims[d]) {
+          const auto is_known = [&](const Source& other) {
+            return other.axis == axis && other.is_result == is_result &&
+                   std::equal(other.factors->factor, other.factors->factor + other.factors->size,
+                              factors[d].factor, factors[d].factor + factors[d].size);
+          };
+          if (!Has(t, static_cast<int>(d), axis) || std::any_of(sources.begin(), sources.end(), is_known))
+            continue;
+          sources.push_back({t, static_cast<int>(d), axis, &factors[d], is_result});
         }
       }
+    });
+    return sources;
+  }
+
+  // Hands the axes of the op's tensors on to those that lack them.
+  void HandOn(const FlowOp& op, Directions directions, std::vector<int>* changed) {
+    // Forward also from operand to operand, and backward from result to result, if both directions are allowed.
+    const bool both = directions.forward && directions.backward;
+    for (const Source& from : SourcesOf(op)) {
+      ForEachTensor(op, [&](int t, const TensorFactors& factors, bool is_result) {
+        const bool is_allowed = from.is_result == is_result ? both
+                                : is_result                 ? directions.forward
+                                                            : directions.backward;
+        if (is_allowed && t != from.tensor)
+          Give(op, from.tensor, from.dim, *from.factors, from.axis, t, factors, changed);
+      });
     }
   }
 

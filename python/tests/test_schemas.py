@@ -89,6 +89,30 @@ def test_explanations(mode, layer, tmp_path):
     assert value["rows"][0]["trips"] is None
 
 
+# Two layers of the batch, with a constraint on columns in between.
+TURNED = """HloModule turned
+
+ENTRY main {
+  x = f32[512,256] parameter(0), sharding={devices=[8,1]<=[8]}
+  h = f32[512,256] negate(x)
+  s = f32[512,256] custom-call(h), custom_call_target="Sharding", sharding={devices=[1,8]<=[8]}
+  t = f32[512,256] tanh(s)
+  ROOT y = f32[512,256] custom-call(t), custom_call_target="Sharding", sharding={devices=[8,1]<=[8]}
+}
+"""
+
+
+def test_changes_that_were_tried_and_origins(tmp_path):
+    (tmp_path / "turned.hlo").write_text(TURNED)
+    value = run("hlo-partition", tmp_path / "turned.hlo", "--explain=json")
+    validate(value, "explain")
+    assert value["diagnosis"][0]["sent_bytes_then"] == 0
+    value = run("hlo-partition", tmp_path / "turned.hlo", "--why_json=-")
+    validate(value, "why")
+    assert value["values"][0]["cuts"][0]["kind"] == "asked"
+    validate(run("hlo-partition", MOE, "--why_json=-"), "why")
+
+
 def test_partition_statistics(layer):
     validate(run("hlo-partition", MOE, "--stats=-"), "partition_statistics")
     validate(run("hlo-partition", MOE, "--stats=-", "--machine=tpu-v3-8"), "partition_statistics")

@@ -60,11 +60,21 @@ def check_summary(driver, data):
     expect(not driver.execute_script("return /NaN|undefined|Infinity|\\[object/.test(document.body.innerText)"), 'the page shows NaN, undefined, Infinity or an object')
 
 
+def check_diagnosis(driver, data):
+    changes = data['explanation']['diagnosis']
+    shown = driver.execute_script("return Array.from(document.querySelectorAll('#diagnosis-list li'), (li) => li.textContent)")
+    expect(len(shown) == len(changes), f'{len(shown)} changes that were tried instead of {len(changes)}')
+    for line, change in zip(shown, changes):
+        expect(change['text'] in line.replace('\u200b', ''), f"{change['text']!r} is not in {line!r}")
+
+
 def check_sorting(driver, data):
     rows = data['explanation']['rows']
     keys = {'opcode': 'opcode', 'count': 'count', 'group': 'group', 'operands': 'operand_bytes', 'sent': 'sent_bytes', 'name': 'name'}
     if 'step_seconds' in data['explanation']:
         keys.update({'seconds': 'seconds', 'share': 'share'})
+    if data['explanation'].get('overlapped_step_seconds'):
+        keys['hidden'] = 'hidden_seconds'
     for column, key in keys.items():
         for _ in range(2):
             click(driver, f'#rows th button[data-key={column}]')
@@ -87,6 +97,7 @@ def check_rows(driver, data):
         return
     first = text_of(driver, '#rows > tbody')
     expect(bytes_text(rows[shown_rows(driver)[0]]['sent_bytes']) in first, f'the first row lacks its bytes: {first!r}')
+    check_diagnosis(driver, data)
     check_sorting(driver, data)
     if len(rows) > SHOWN_ROWS:
         click(driver, '#rows-more button')
