@@ -7,6 +7,8 @@ if [[ -z ${TOROID_PYTHON:-} ]]; then
   exit 1
 fi
 export TOROID_BIN="$TEST_TMPDIR/bin" PYTHONPATH="$PWD/python" PYTHONDONTWRITEBYTECODE=1 JAX_PLATFORMS=cpu
+# Kernels of notebooks and matplotlib write into the home folder.
+export HOME="$TEST_TMPDIR"
 mkdir -p "$TOROID_BIN"
 for command in hlo/hlo-convert explain/hlo-diff partitioner/hlo-partition runtime/hlo-run simulator/hlo-simulate; do
   ln -sf "$PWD/$command" "$TOROID_BIN/"
