@@ -61,6 +61,14 @@ def test_arrays_cut_unevenly_are_notes_of_every_explanation():
         assert "uneven: x f32[17,4], dimension 0 over 8 devices" in repr(explanation)
 
 
+@pytest.mark.parametrize("program", [MOE, LAYER])
+def test_a_serialized_program_is_its_module_alone(program):
+    module = toroid.load(program)
+    again = toroid.load(module.serialize())
+    assert again.describe()["container"] == "HloModuleProto"
+    assert again.describe()["instructions"] == module.describe()["instructions"]
+
+
 def test_specs_tuples_and_texts_are_shardings():
     module = toroid.load(LAYER)
     by_spec = module.partition(shardings=MEGATRON, mesh=MESH).explain()

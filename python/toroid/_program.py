@@ -36,9 +36,7 @@ class Program:
         files = Files()
         out = files.folder / "serialized.hlo.pb"
         run("hlo-convert", [self._path, "-o", out, "--format=pb"])
-        if self.describe()["container"] == "HloModuleProto":
-            return out.read_bytes()
-        return _protos.module_of_hlo_proto(out.read_bytes())
+        return _protos.module_in(out.read_bytes(), self.describe()["container"])
 
     def stablehlo(self) -> str:
         """The program as StableHLO text, in MLIR's generic form."""

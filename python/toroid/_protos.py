@@ -66,12 +66,26 @@ def _field(number: int, content: bytes) -> bytes:
     return _written(number << 3 | _BYTES) + _written(len(content)) + content
 
 
-def module_of_hlo_proto(proto: bytes) -> bytes:
-    """The HloModuleProto in an HloProto.
+def module_in(proto: bytes, container: str) -> bytes:
+    """The HloModuleProto in the proto that `hlo-convert` writes for an input in this container.
 
-    >>> module_of_hlo_proto(bytes([0x1A, 1, 7, 0x0A, 2, 5, 6]))
+    >>> module_in(bytes([0x1A, 1, 7, 0x0A, 2, 5, 6]), "HloProto")
     b'\\x05\\x06'
+    >>> module_in(bytes([0x0A, 4, 0x0A, 2, 5, 6]), "HloSnapshot"), module_in(b"\\5\\6", "HloModuleProto")
+    (b'\\x05\\x06', b'\\x05\\x06')
     """
+    if container == "HloModuleProto":
+        return proto
+    if container.endswith("streamed arguments"):  # The message behind its length, and the arguments behind it.
+        length, at = _varint(proto, 0)
+        proto = proto[at : at + length]
+    # A snapshot holds an HloProto; all others, and what text becomes, hold the module.
+    if container == "HloSnapshot":
+        proto = _module_field(proto)
+    return _module_field(proto)
+
+
+def _module_field(proto: bytes) -> bytes:
     for number, _, content in _fields(proto):
         if number == _HLO_MODULE and isinstance(content, bytes):
             return content

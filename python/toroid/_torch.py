@@ -9,7 +9,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 from toroid._commands import ToroidError, first_line, run
 from toroid._files import Files
 from toroid._jaxlib import hlo_of_stablehlo
-from toroid._protos import Origin, module_of_hlo_proto, with_origins
+from toroid._protos import Origin, module_in, with_origins
 
 
 def hlo_of_torch(x: Any, arguments: Any, reads_text: Callable[[bytes], bool]) -> Optional[bytes]:
@@ -52,7 +52,7 @@ def _of_graph_module(module: Any, inputs: Sequence[str], reads_text: Callable[[b
         files = Files()
         out = files.folder / "forward.hlo.pb"
         run("hlo-convert", [files.write("forward.mlir", text), "-o", out])
-        proto = module_of_hlo_proto(out.read_bytes())
+        proto = module_in(out.read_bytes(), "HloProto")
     return _with_names(proto, names)
 
 
