@@ -53,9 +53,10 @@ bool IsLibraryFile(absl::string_view file) {
       "flax/nnx/",  "haiku/_src/", "optax/_src/",       "equinox/_",  "torch/nn/",
       "torch_xla/", "keras/src/",  "tensorflow/python/"};
   static constexpr absl::string_view kPackagesOfLibraries[] = {
-      "jax/",       "jaxlib/", "flax/",  "optax/",    "haiku/", "equinox/",    "chex/", "einops/",
-      "jaxtyping/", "numpy/",  "torch/", "orbax/",    "keras/", "tensorflow/", "qwix/", "aqt/",
-      "beartype/",  "penzai/", "toolz/", "tf_keras/", "absl/",  "typeguard/"};
+      "jax/",       "jaxlib/",    "flax/",      "optax/",     "haiku/",  "equinox/",  "chex/",
+      "einops/",    "jaxtyping/", "numpy/",     "torch/",     "orbax/",  "keras/",    "tensorflow/",
+      "qwix/",      "aqt/",       "beartype/",  "penzai/",    "toolz/",  "tf_keras/", "absl/",
+      "typeguard/", "IPython/",   "ipykernel/", "traitlets/", "tornado/"};
   if (ContainsAny(file, kParts)) return true;
   const absl::string_view in_package = FileInPackage(file);
   if (in_package.size() == file.size()) return absl::StrContains(file, "/lib/python3");

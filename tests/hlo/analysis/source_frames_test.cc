@@ -84,6 +84,17 @@ TEST(SourceFramesTest, WhereAllFramesAreOfPackagesTheInnermostIsShown) {
   EXPECT_EQ(LineOf({"/x/site-packages/a.py", "/x/site-packages/b.py"}), "a.py:10");
 }
 
+TEST(SourceFramesTest, ANotebooksCellIsShownAndNotWhatRunsIt) {
+  Stacks stacks;
+  const xla::OpMetadata op =
+      stacks.Add({{"In[3]", "<module>", 2},
+                  {"/x/site-packages/IPython/core/interactiveshell.py", "run_code", 3577},
+                  {"/x/site-packages/ipykernel/kernelapp.py", "start", 758},
+                  {"/x/site-packages/traitlets/config/application.py", "launch_instance", 1075},
+                  {"/x/site-packages/tornado/platform/asyncio.py", "start", 211}});
+  EXPECT_EQ(stacks.LineOf(op), "In[3]:2");
+}
+
 TEST(SourceFramesTest, FramesInACircleAndOutOfRangeEndTheSearch) {
   EXPECT_EQ(LineOf({"/x/site-packages/a.py", "/x/site-packages/b.py"}, /*parent_of_last=*/1), "a.py:10");
   EXPECT_EQ(LineOf({"/x/site-packages/a.py"}, /*parent_of_last=*/77), "a.py:10");
