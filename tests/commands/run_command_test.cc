@@ -37,7 +37,7 @@ TEST(RunCommandTest, RecordedResultsAreChecked) {
   testing::internal::CaptureStdout();
   EXPECT_OK(RunHloCommand(command));
   EXPECT_THAT(testing::internal::GetCapturedStdout(),
-              HasSubstr("{\"equal\":true,\"verdict\":\"equal\",\"outputs\":2,"));
+              HasSubstr("{\"schema_version\":1,\"equal\":true,\"verdict\":\"equal\",\"outputs\":2,"));
 }
 
 TEST(RunCommandTest, OutputSnapshotServesAsArguments) {
@@ -54,7 +54,7 @@ TEST(RunCommandTest, OutputSnapshotServesAsArguments) {
   testing::internal::CaptureStdout();
   EXPECT_THAT(RunHloCommand(check), StatusIs(absl::StatusCode::kFailedPrecondition,
                                              HasSubstr("output 0 differs from the recorded result")));
-  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("{\"equal\":false,"));
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("{\"schema_version\":1,\"equal\":false,"));
   check.input = command.input;
   testing::internal::CaptureStdout();
   EXPECT_OK(RunHloCommand(check));
