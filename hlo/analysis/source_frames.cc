@@ -21,6 +21,8 @@ using Index = xla::StackFrameIndexProto;
 constexpr size_t kCallersOfAHelper = 3;
 // Helpers are stepped over as far as this many frames; beyond, the innermost frame says more than its callers.
 constexpr int kMostHelpers = 4;
+// Calls of a stack that are looked at.
+constexpr int kMostDepth = 100;
 
 // How far out the same call is looked for.
 constexpr int kDeepestStack = 64;
@@ -217,8 +219,8 @@ bool SourceFrames::IsAround(int frame, const SourceFrame& call) const {
 void SourceFrames::FindHelpers() {
   using Line = std::pair<absl::string_view, int>;
   struct Callers {
-    std::set<Line> lines;
-    std::set<absl::string_view> functions;
+    std::map<Line, absl::string_view> lines;  // With their functions.
+    std::set<Line> above;                     // The lines from which the callers are called.
     bool is_helper = false;
   };
   const Index& index = module_.proto().stack_frame_index();
@@ -234,15 +236,26 @@ void SourceFrames::FindHelpers() {
     if (!is_code(caller) || caller.function.empty() || caller.function == callee.function) continue;
     if (IsAround(parent, callee)) continue;
     Callers& of = callers[{callee.file, callee.line}];
-    of.lines.insert({caller.file, caller.line});
-    of.functions.insert(caller.function);
+    of.lines.emplace(Line(caller.file, caller.line), caller.function);
+    for (int above = ParentOf(parent), depth = 0; above != 0 && depth < kMostDepth;
+         above = ParentOf(above), ++depth) {
+      const SourceFrame frame_above = FrameAt(above);
+      of.above.insert({frame_above.file, frame_above.line});
+    }
   }
-  for (auto& [line, of] : callers) of.is_helper = of.functions.size() >= kCallersOfAHelper;
+  // Of what is computed again for the backward pass, stacks lack the calls in between: the line that calls a caller is none.
+  for (auto& [line, of] : callers) {
+    std::set<absl::string_view> functions;
+    for (const auto& [caller, function] : of.lines) {
+      if (!of.above.contains(caller)) functions.insert(function);
+    }
+    of.is_helper = functions.size() >= kCallersOfAHelper;
+  }
   // A line that only a helper calls is one, too; each round finds those one call further in.
   for (int round = 0; round < kMostHelpers; ++round) {
     for (auto& [line, of] : callers) {
       if (of.is_helper || of.lines.size() != 1) continue;
-      const auto caller = callers.find(*of.lines.begin());
+      const auto caller = callers.find(of.lines.begin()->first);
       of.is_helper = caller != callers.end() && caller->second.is_helper;
     }
   }

@@ -40,7 +40,11 @@ TEST(RunCommandTest, RecordedResultsAreChecked) {
   testing::internal::CaptureStdout();
   EXPECT_OK(RunHloCommand(command));
   EXPECT_THAT(testing::internal::GetCapturedStdout(),
+<<<<<<< HEAD
               HasSubstr("\"equal\":true,\"verdict\":\"equal\",\"outputs\":2,"));
+=======
+              HasSubstr("{\"schema_version\":1,\"equal\":true,\"verdict\":\"equal\",\"outputs\":2,"));
+>>>>>>> w-explain
 }
 
 TEST(RunCommandTest, OutputSnapshotServesAsArguments) {
@@ -57,7 +61,11 @@ TEST(RunCommandTest, OutputSnapshotServesAsArguments) {
   testing::internal::CaptureStdout();
   EXPECT_THAT(RunHloCommand(check), StatusIs(absl::StatusCode::kFailedPrecondition,
                                              HasSubstr("output 0 differs from the recorded result")));
+<<<<<<< HEAD
   EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("\"equal\":false,"));
+=======
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("{\"schema_version\":1,\"equal\":false,"));
+>>>>>>> w-explain
   check.input = command.input;
   testing::internal::CaptureStdout();
   EXPECT_OK(RunHloCommand(check));
@@ -333,7 +341,7 @@ TEST(RunCommandTest, AProgramWithManualRegionsIsComparedWithAGivenResult) {
   command.partition = [](const Module& module, int64_t n) {
     PartitionOptions options;
     options.num_partitions = n;
-    return PartitionOnDemand(module, {}, options);
+    return PartitionOnDemand(module, options);
   };
   command.check = true;
   EXPECT_THAT(RunHloCommand(command),

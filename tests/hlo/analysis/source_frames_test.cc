@@ -160,6 +160,16 @@ TEST(SourceFramesTest, BeyondFourHelpersTheInnermostIsShown) {
   EXPECT_EQ(stacks.LineOf(ops[0]), "h.py:1");
 }
 
+// A layer that is computed again seems to be called by what calls its callers.
+TEST(SourceFramesTest, StacksThatLackCallsMakeNoHelpers) {
+  Stacks stacks;
+  const xla::OpMetadata op = stacks.Add(
+      {{"model.py", "layer", 3}, {"model.py", "loss", 5}, {"model.py", "step", 7}, {"model.py", "run", 9}});
+  stacks.Add({{"model.py", "layer", 3}, {"model.py", "step", 7}, {"model.py", "run", 9}});
+  stacks.Add({{"model.py", "layer", 3}, {"model.py", "run", 9}});
+  EXPECT_EQ(stacks.LineOf(op), "model.py:3");
+}
+
 TEST(SourceFramesTest, TheCallerMaySayWhichFilesAreTheAuthors) {
   Stacks stacks;
   const xla::OpMetadata op = stacks.Add({{"/x/site-packages/mylib/ops.py", "f", 3}, {"train.py", "step", 8}});
