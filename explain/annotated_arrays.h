@@ -7,8 +7,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "explain/explanation.h"
+#include "explain/origins.h"
 #include "hlo/analysis/source_frames.h"
-#include "partitioner/provenance/origins.h"
 #include "partitioner/provenance/program_names.h"
 #include "partitioner/stages/partitioned.h"
 

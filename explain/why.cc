@@ -5,12 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "explain/origins.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/analysis/source_frames.h"
 #include "hlo/base/suggestion.h"
 #include "hlo/base/text_table.h"
 #include "partitioner/prepare/sharding_lines.h"
-#include "partitioner/provenance/origins.h"
 #include "partitioner/provenance/program_names.h"
 
 namespace toroid {

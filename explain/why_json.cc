@@ -2,10 +2,10 @@
 
 #include <vector>
 
+#include "explain/origins.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/analysis/source_frames.h"
 #include "nlohmann/json.hpp"
-#include "partitioner/provenance/origins.h"
 #include "partitioner/provenance/program_names.h"
 
 namespace toroid {

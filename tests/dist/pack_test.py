@@ -209,7 +209,7 @@ def test_bash_completes_flags_and_their_values(shares):
     assert complete(shares, "hlo-partition", "--expl") == ["--explain"]
     assert complete(shares, "hlo-partition", "--format", "=", "pb") == ["pb", "pbtxt"]
     assert complete(shares, "hlo-partition", "--format", "j") == ["json"]
-    assert complete(shares, "hlo-partition", "--format", "=") == ["text", "pb", "pbtxt", "json"]
+    assert complete(shares, "hlo-partition", "--format", "=") == ["text", "stablehlo", "pb", "pbtxt", "json"]
     # Files, which bash adds itself.
     assert complete(shares, "hlo-partition", "-o", "-") == []
     assert complete(shares, "hlo-partition", "lay") == []

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "explain/origins.h"
 #include "explain/why_json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
 #include "nlohmann/json.hpp"
-#include "partitioner/provenance/origins.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "tests/status_matchers.h"
 

@@ -1,4 +1,4 @@
-#include "partitioner/provenance/handed_on.h"
+#include "explain/handed_on.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,9 +1,9 @@
-#include "partitioner/provenance/origins.h"
+#include "explain/origins.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "partitioner/provenance/handed_on.h"
+#include "explain/handed_on.h"
 
 namespace toroid {
 namespace {
