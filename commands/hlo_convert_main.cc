@@ -25,6 +25,7 @@ text or StableHLO text, compressed with gzip or not; the format is recognised fr
   *snapshot.pb   HloSnapshot      *.hlo, *.txt   HLO text
   *unoptimized_snapshot.pb        HloUnoptimizedSnapshot, its arguments streamed behind it as XLA does
   *.pbtxt        protobuf text    *.json         JSON
+  *.mlir         StableHLO text
   *.pb           binary, the container of the input (HloProto for text)
 and with .gz behind it, the same compressed. Other names need --format.
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "explain/origins.h"
+#include "explain/shown_name.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/analysis/source_frames.h"
 #include "hlo/base/suggestion.h"
@@ -39,15 +41,19 @@ class Answerer {
     }
   }
 
-  std::vector<int> TensorsNamed(absl::string_view name) const {
+  std::vector<int> TensorsNamed(absl::string_view name) {
     std::vector<int> tensors;
+    const ShownName shown(name);
     for (int t = 0; t < graph_.num_tensors(); ++t) {
-      if (maker_[t] != nullptr && graph_.shape(t).IsArray() && Means(name, *maker_[t], t))
+      if (maker_[t] != nullptr && graph_.shape(t).IsArray() &&
+          (Means(name, *maker_[t], t) || MeansShown(shown, t))) {
         tensors.push_back(t);
+      }
     }
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       const int t = graph_.outputs()[i], number = static_cast<int>(i);
-      if ((name == "output{}" && graph_.outputs().size() == 1) || name == absl::StrCat("output{", i, "}") ||
+      if ((name == "output{}" && graph_.outputs().size() == 1) ||
+          (absl::StartsWith(name, "output{") && shown.Means(absl::StrCat("output{", i, "}"))) ||
           name == names_.OutputName(number))
         tensors.push_back(t);
     }
@@ -86,6 +92,12 @@ class Answerer {
     if (name.find_first_of("*?") == absl::string_view::npos || graph_.shape(tensor).rank() == 0) return false;
     return GlobMatches(name, names_.NameOf(instruction)) || GlobMatches(name, instruction.name()) ||
            (instruction.metadata() != nullptr && GlobMatches(name, instruction.metadata()->op_name()));
+  }
+
+  // A name as a row shows it, which can mean several values.
+  bool MeansShown(const ShownName& shown, int tensor) {
+    return graph_.shape(tensor).rank() > 0 &&
+           (shown.Means(names_.NameOf(*maker_[tensor])) || shown.MeansLine(SourceOf(tensor)));
   }
 
   std::string NameOf(int tensor) const {

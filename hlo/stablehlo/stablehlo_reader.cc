@@ -85,6 +85,26 @@ class ModuleReader {
     }
     if (!meshes.empty()) frontend["xla.sdy.meshes"] = absl::StrCat("{", meshes, "}");
     if (frontend.empty()) module_->mutable_proto()->clear_frontend_attributes();
+    return ReadSpmdRecord(top);
+  }
+
+  // How the arrays of a partitioned program are parts of whole ones.
+  absl::Status ReadSpmdRecord(const MlirOperation& top) {
+    const auto read = [&](const MlirAttribute& text, xla::OpSharding* out) -> absl::Status {
+      const absl::StatusOr<xla::OpSharding> sharding = ParseSharding(text.string);
+      if (!sharding.ok())
+        return state_.ErrorAt(top, absl::StrCat("mhlo.spmd shardings: ", sharding.status().message()));
+      *out = *sharding;
+      return absl::OkStatus();
+    };
+    if (const MlirAttribute* output = top.attributes.Find("mhlo.spmd_output_sharding")) {
+      RETURN_IF_ERROR(read(*output, module_->mutable_proto()->mutable_spmd_output_sharding()));
+    }
+    if (const MlirAttribute* parameters = top.attributes.Find("mhlo.spmd_parameters_shardings")) {
+      for (const MlirAttribute& parameter : parameters->elements) {
+        RETURN_IF_ERROR(read(parameter, module_->mutable_proto()->add_spmd_parameters_shardings()));
+      }
+    }
     return absl::OkStatus();
   }
 

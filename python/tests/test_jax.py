@@ -180,3 +180,24 @@ def test_tracers_are_refused():
 
     with pytest.raises(toroid.ToroidError, match="tracer"):
         jax.jit(running)(jnp.zeros(3))
+
+
+def test_a_mesh_replaces_that_of_the_shardings():
+    mesh = jax.sharding.AbstractMesh((4, 2), ("data", "model"))
+    shardings = tuple(NamedSharding(mesh, spec) for spec in (P("data"), P(None, "model")))
+    shapes = (jax.ShapeDtypeStruct((64, 32), jnp.float32), jax.ShapeDtypeStruct((32, 128), jnp.float32))
+    lowered = {str(asked): toroid.jax.lower(lambda x, w: jnp.tanh(x @ w), *shapes, mesh=asked, in_shardings=shardings) for asked in (None, {"data": 16, "model": 8})}
+    assert [module.partition().num_partitions for module in lowered.values()] == [8, 128]
+    with pytest.raises(toroid.ToroidError, match="a sharding is over axis 'data'"):
+        toroid.jax.lower(lambda x, w: x @ w, *shapes, mesh={"rows": 4}, in_shardings=shardings)
+
+
+def test_limits_are_numbers():
+    with pytest.raises(toroid.ToroidError, match="^max_bytes: "):
+        toroid.jax.watch(max_bytes="2MB")
+
+
+@pytest.mark.parametrize("mesh", [{"data": -1}, {"data": "x"}, {"data": 4.0}, {"data": True}, (4, 2), 8])
+def test_odd_meshes_are_one_line(mesh):
+    with pytest.raises(toroid.ToroidError, match="^mesh: "):
+        toroid.jax.lower(jnp.tanh, jnp.ones(4), mesh=mesh)

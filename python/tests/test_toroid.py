@@ -269,6 +269,13 @@ def test_shardings_as_text():
     assert _shardings.sharding_text("{replicated}", 2, axes) == "{replicated}"
 
 
+def test_wrong_types_are_one_line():
+    module = toroid.load(LAYER)
+    for call in (lambda: module.partition(shardings=["a"]), lambda: module.page(None)):
+        with pytest.raises(toroid.ToroidError, match="expected"):
+            call()
+
+
 def test_a_cut_has_a_reason():
     module = toroid.load(MOE)
     why = module.why("parameter(0)")

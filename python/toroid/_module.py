@@ -11,7 +11,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 import numpy as np
 
 from toroid import _arrays, _load, _render
-from toroid._commands import Word, run, run_json
+from toroid._commands import ToroidError, Word, run, run_json
 from toroid._files import Files
 from toroid._program import Partitioned, Program, Shardings
 from toroid._results import Check, Simulation, Text
@@ -136,6 +136,8 @@ class Module(Program):
           out: the file to write.
           num_partitions: as for `partition`; so are `shardings`, `mesh`, `machine` and `progress`.
         """
+        if not isinstance(out, (str, os.PathLike)):
+            raise ToroidError(f"page: expected the path of a file, got {type(out).__name__}")
         words: list[Word] = [self._path, f"--html={os.fspath(out)}", *self._mesh_words(num_partitions, shardings, mesh)]
         if machine is not None:
             words.append(f"--machine={machine}")
@@ -179,6 +181,8 @@ class Module(Program):
         if axes is not None and (own["meshes"] or not shardings):
             words.append("--mesh=" + ",".join(f"{name}={size}" for name, size in axes.items()))
         if shardings:
+            if not isinstance(shardings, Mapping):
+                raise ToroidError(f"shardings: expected a mapping of names to shardings, got {type(shardings).__name__}")
             ranks = self._ranks()
             for name, sharding in shardings.items():
                 words += ["--shard", f"{name}={sharding_text(sharding, ranks.get(name), axes)}"]

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 class Text(str):
     """Lines of a command, which a terminal or a notebook shows as they are."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """The lines under the key `text`."""
+        return {"text": str(self)}
+
     def __repr__(self) -> str:
         return str(self)
 

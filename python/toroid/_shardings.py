@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, Mapping, Optional
 
 from toroid._commands import ToroidError
@@ -26,6 +27,9 @@ def mesh_axes(mesh: Any) -> Optional[dict[str, int]]:
     shape = mesh if isinstance(mesh, Mapping) else getattr(mesh, "shape", None)
     if not isinstance(shape, Mapping):
         raise ToroidError(f"mesh: expected a mapping of names to sizes or a jax mesh, got {type(mesh).__name__}")
+    for name, size in shape.items():
+        if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
+            raise ToroidError(f"mesh: the size of axis {name!r} is a number of devices, not {size!r}")
     return {str(name): int(size) for name, size in shape.items()}
 
 

@@ -60,11 +60,10 @@ def lower(
     from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec  # pylint: disable=import-outside-toplevel
 
     _leave_out_of_stacks()
-    if isinstance(mesh, (dict, str)):
+    if mesh is not None and not isinstance(mesh, AbstractMesh):
+        # Axes of a mesh in explicit mode have other rules for constraints; a step that is jitted with shardings has none of them.
         axes = mesh_axes(mesh) or {}
         mesh = AbstractMesh(tuple(axes.values()), tuple(axes))
-    elif mesh is not None and not isinstance(mesh, AbstractMesh):
-        mesh = mesh.abstract_mesh
 
     make: Any = NamedSharding
     struct: Any = jax.ShapeDtypeStruct
@@ -75,7 +74,18 @@ def lower(
         def is_spec(x: Any) -> bool:
             return isinstance(x, PartitionSpec)
 
-        return jax.tree.map(lambda x: make(mesh, x) if is_spec(x) else x, tree, is_leaf=is_spec)
+        return jax.tree.map(on_mesh, tree, is_leaf=lambda x: is_spec(x) or isinstance(x, NamedSharding))
+
+    def on_mesh(x: Any) -> Any:
+        """A spec, or a sharding of a mesh of other sizes, on the mesh that was asked for."""
+        if isinstance(x, PartitionSpec):
+            return make(mesh, x)
+        if not isinstance(x, NamedSharding) or dict(x.mesh.shape) == dict(mesh.shape):
+            return x
+        missing = [axis for axis in x.mesh.shape if axis not in mesh.shape]
+        if missing:
+            raise ToroidError(f"mesh: a sharding is over axis {missing[0]!r}, and the mesh has {', '.join(map(repr, mesh.shape))}")
+        return make(mesh, x.spec)
 
     def shape_of(x: Any) -> Any:
         if isinstance(x, jax.core.Tracer):
@@ -86,6 +96,8 @@ def lower(
         placed_on: Any = x.sharding
         named = isinstance(placed_on, NamedSharding) and placed_on.mesh.size > 1
         sharding = make(placed_on.mesh.abstract_mesh, placed_on.spec) if named else None
+        if sharding is not None and mesh is not None:
+            sharding = on_mesh(sharding)
         return struct(x.shape, x.dtype, sharding=sharding, weak_type=x.weak_type)
 
     args = jax.tree.map(shape_of, args)
@@ -150,6 +162,9 @@ class watch(contextlib.ContextDecorator):
     """
 
     def __init__(self, *, max_bytes: Optional[int] = None, max_collectives: Optional[int] = None, **options: Any):
+        for name, limit in (("max_bytes", max_bytes), ("max_collectives", max_collectives)):
+            if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float))):
+                raise ToroidError(f"{name}: expected a number, got {limit!r}")
         self._max_bytes, self._max_collectives, self._options = max_bytes, max_collectives, options
 
     def __enter__(self) -> Callable[..., Partitioned]:

@@ -18,6 +18,7 @@
 namespace toroid {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -110,6 +111,28 @@ ENTRY main {
 }
 
 // A glob that means every array of a long program is answered for the first few alone: the ways of all are quadratic in number.
+TEST(WhyTest, NamesOfRowsAndLinesMeanTheirValues) {
+  const std::string text = R"(ENTRY main {
+  x = f32[8,4] parameter(0), sharding={devices=[4,1]<=[4]}
+  dot.2 = f32[8,4] tanh(x), metadata={source_file="lib/model.py" source_line=25}
+  dot.3 = f32[8,4] negate(dot.2), metadata={source_file="lib/model.py" source_line=26}
+  dot.5 = f32[8,4] sine(dot.3), metadata={source_file="lib/model.py" source_line=26}
+  ROOT r = (f32[8,4], f32[8,4]) tuple(dot.5, dot.3)
+})";
+  const Partitioned partitioned = PartitionText("HloModule m\n" + text);
+  const auto names = [&](absl::string_view name) {
+    std::vector<std::string> all;
+    const absl::StatusOr<WhyAnswers> answers = Why(partitioned, name);
+    if (!answers.ok()) return std::vector<std::string>{std::string(answers.status().message())};
+    for (const WhyAnswer& answer : answers->answers) all.push_back(answer.name);
+    return all;
+  };
+  EXPECT_THAT(names("dot.2..4"), ElementsAre("dot.2", "dot.3 for output{1}"));
+  EXPECT_THAT(names("dot.5 of x"), ElementsAre("dot.5 for output{0}"));
+  EXPECT_THAT(names("model.py:26"), ElementsAre("dot.3 for output{1}", "dot.5 for output{0}"));
+  EXPECT_THAT(names("output{*}"), ElementsAre("output{0}", "output{1}"));
+}
+
 TEST(WhyTest, AGlobThatMeansAllOfALongProgramIsAnsweredForTheFirst) {
   std::string text = "HloModule m\nENTRY main {\n  v0 = f32[16] parameter(0), sharding={devices=[8]<=[8]}\n";
   constexpr int kOps = 20000;

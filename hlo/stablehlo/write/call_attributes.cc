@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "hlo/devices/spmd_record.h"
 #include "hlo/io/sharding_text.h"
 #include "hlo/stablehlo/write/dense_text.h"
 
@@ -46,6 +47,14 @@ std::string ResultLayouts(const Shape& shape) {
   return absl::StrCat("[", absl::StrJoin(layouts, ", "), "]");
 }
 
+// One for each array: tuples are taken apart.
+std::vector<std::string> LeafShardings(const xla::OpSharding& sharding) {
+  if (sharding.type() != xla::OpSharding::TUPLE) return {ShardingToString(sharding)};
+  std::vector<std::string> leaves;
+  for (const xla::OpSharding& leaf : sharding.tuple_shardings()) leaves.push_back(ShardingToString(leaf));
+  return leaves;
+}
+
 }  // namespace
 
 std::string SymbolText(absl::string_view name) {
@@ -60,21 +69,24 @@ std::string SymbolText(absl::string_view name) {
 
 std::string ModuleAttributes(const Module& module) {
   std::vector<std::string> parts;
+  const int64_t partitions =
+      IsPartitioned(module) ? PartitionsOf(module).value_or(1) : module.config().num_partitions;
   if (!module.proto().frontend_attributes().map().empty())
     parts.push_back(FrontendText(module.proto().frontend_attributes()));
-  parts.push_back(absl::StrCat("mhlo.num_partitions = ", module.config().num_partitions, " : i32"));
-  parts.push_back(absl::StrCat("mhlo.num_replicas = ", module.config().replica_count, " : i32"));
+  parts.push_back(absl::StrCat("mhlo.num_partitions = ", partitions, " : i32"));
+  parts.push_back(absl::StrCat("mhlo.num_replicas = ", ReplicasOf(module), " : i32"));
   if (module.proto().has_spmd_output_sharding()) {
-    parts.push_back(absl::StrCat("mhlo.spmd_output_sharding = ",
-                                 MlirString(ShardingToString(module.proto().spmd_output_sharding()))));
+    const std::vector<std::string> leaves = LeafShardings(module.proto().spmd_output_sharding());
+    const std::string text =
+        leaves.size() == 1 ? leaves[0] : absl::StrCat("{", absl::StrJoin(leaves, ", "), "}");
+    parts.push_back(absl::StrCat("mhlo.spmd_output_sharding = ", MlirString(text)));
   }
-  if (module.proto().spmd_parameters_shardings_size() > 0) {
-    const auto sharding = [](std::string* out, const xla::OpSharding& one) {
-      absl::StrAppend(out, MlirString(ShardingToString(one)));
-    };
-    parts.push_back(absl::StrCat("mhlo.spmd_parameters_shardings = [",
-                                 absl::StrJoin(module.proto().spmd_parameters_shardings(), ", ", sharding),
-                                 "]"));
+  std::vector<std::string> parameters;
+  for (const xla::OpSharding& parameter : module.proto().spmd_parameters_shardings()) {
+    for (const std::string& leaf : LeafShardings(parameter)) parameters.push_back(MlirString(leaf));
+  }
+  if (!parameters.empty()) {
+    parts.push_back(absl::StrCat("mhlo.spmd_parameters_shardings = [", absl::StrJoin(parameters, ", "), "]"));
   }
   return absl::StrJoin(parts, ", ");
 }

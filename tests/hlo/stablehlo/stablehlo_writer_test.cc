@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
+#include "hlo/devices/spmd_record.h"
 #include "hlo/io/file.h"
 #include "hlo/io/hlo_text.h"
 #include "hlo/ops/verify_module.h"
@@ -73,6 +74,8 @@ TEST(StableHloWriterTest, ProgramsComputeTheSameBeforeAndAfterPartitioning) {
     ASSERT_OK_AND_ASSIGN(const HloFile file, ReadHloFile(path));
     ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*file.module, PartitionOptions()));
     ASSERT_OK_AND_ASSIGN(const auto local, ThereAndBack(*partitioned.module));
+    EXPECT_TRUE(IsPartitioned(*local));
+    EXPECT_THAT(PartitionsOf(*local), IsOkAndHolds(partitioned.num_partitions));
     ASSERT_OK_AND_ASSIGN(const auto global, ThereAndBack(*file.module));
     const std::vector<Literal> arguments = ArgumentsOf(*file.module);
     const absl::StatusOr<Literal> expected = RunSingle(*file.module, arguments);
@@ -87,6 +90,19 @@ TEST(StableHloWriterTest, ProgramsComputeTheSameBeforeAndAfterPartitioning) {
     ++programs;
   }
   EXPECT_GT(programs, 40);
+}
+
+// A binary file does not hold the number of partitions, but how they are assigned to devices.
+TEST(StableHloWriterTest, APartitionedProgramOfABinaryFileIsOne) {
+  ASSERT_OK_AND_ASSIGN(const HloFile file, ReadHloFile(CorpusFiles("jax", ".pb").front()));
+  ASSERT_OK_AND_ASSIGN(Partitioned partitioned, PartitionModule(*file.module, PartitionOptions()));
+  HloFile out;
+  out.module = std::move(partitioned.module);
+  ASSERT_OK_AND_ASSIGN(const std::string bytes, SerializeHlo(out, Format::kContainer));
+  ASSERT_OK_AND_ASSIGN(const HloFile read, ReadHlo(bytes));
+  ASSERT_OK_AND_ASSIGN(const auto back, ThereAndBack(*read.module));
+  EXPECT_TRUE(IsPartitioned(*back));
+  EXPECT_THAT(PartitionsOf(*back), IsOkAndHolds(partitioned.num_partitions));
 }
 
 TEST(StableHloWriterTest, TuplesAreTakenApart) {
