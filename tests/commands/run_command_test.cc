@@ -40,11 +40,7 @@ TEST(RunCommandTest, RecordedResultsAreChecked) {
   testing::internal::CaptureStdout();
   EXPECT_OK(RunHloCommand(command));
   EXPECT_THAT(testing::internal::GetCapturedStdout(),
-<<<<<<< HEAD
-              HasSubstr("\"equal\":true,\"verdict\":\"equal\",\"outputs\":2,"));
-=======
               HasSubstr("{\"schema_version\":1,\"equal\":true,\"verdict\":\"equal\",\"outputs\":2,"));
->>>>>>> w-explain
 }
 
 TEST(RunCommandTest, OutputSnapshotServesAsArguments) {
@@ -61,11 +57,7 @@ TEST(RunCommandTest, OutputSnapshotServesAsArguments) {
   testing::internal::CaptureStdout();
   EXPECT_THAT(RunHloCommand(check), StatusIs(absl::StatusCode::kFailedPrecondition,
                                              HasSubstr("output 0 differs from the recorded result")));
-<<<<<<< HEAD
-  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("\"equal\":false,"));
-=======
   EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("{\"schema_version\":1,\"equal\":false,"));
->>>>>>> w-explain
   check.input = command.input;
   testing::internal::CaptureStdout();
   EXPECT_OK(RunHloCommand(check));
