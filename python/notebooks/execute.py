@@ -22,7 +22,7 @@ def execute(path: Path) -> nbformat.NotebookNode:
         packages.mkdir()
         (packages / "toroid").symlink_to(HERE.parent / "toroid")
         environment = dict(os.environ, PYTHONPATH=str(packages), JAX_PLATFORMS="cpu")
-        NotebookClient(notebook, timeout=120, kernel_name="python3").execute(env=environment)
+        NotebookClient(notebook, timeout=120, kernel_name="python3", coalesce_streams=True).execute(env=environment)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)  # Times of this run.
         # A table of pandas has a name that changes with each run; log lines of libraries are no results.
