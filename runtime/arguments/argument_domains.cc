@@ -7,7 +7,7 @@
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/literal.h"
 #include "hlo/opcode.h"
-#include "runtime/kernels/convert.h"
+#include "runtime/loops/convert_loops.h"
 #include "runtime/numerics/leaf_states.h"
 
 namespace toroid {

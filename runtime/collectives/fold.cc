@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hlo/base/status.h"
-#include "runtime/kernels/binary.h"
+#include "runtime/loops/binary_loops.h"
 #include "runtime/kernels/reducer.h"
 #include "runtime/loops/block_convert.h"
 #include "runtime/loops/thread_pool.h"

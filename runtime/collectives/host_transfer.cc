@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "hlo/base/status.h"
 #include "runtime/collectives/exchange.h"
-#include "runtime/kernels/convert.h"
+#include "runtime/loops/convert_loops.h"
 #include "runtime/mesh/literal_buffer.h"
 #include "runtime/mesh/mesh_rows.h"
 #include "runtime/transport/transport.h"

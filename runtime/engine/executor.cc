@@ -76,10 +76,10 @@ constexpr std::chrono::seconds kDefaultHolds(1);
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const Module& module) {
+absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const Module& module, PlanOptions options) {
   if (module.entry() == nullptr) return absl::InvalidArgumentError("the module has no entry computation");
   ASSIGN_OR_RETURN(std::unique_ptr<Module> separate, SeparatePrecisions(module));
-  std::unique_ptr<Executor> executor(new Executor(std::move(separate), module));
+  std::unique_ptr<Executor> executor(new Executor(std::move(separate), module, options));
   ASSIGN_OR_RETURN(executor->entry_, executor->builder_.Build(*executor->module_.entry()));
   if (StaticSteps(*executor->entry_) > kMaxStaticSteps) {
     return absl::ResourceExhaustedError(

@@ -55,7 +55,7 @@ struct RunOptions {
 class Executor {
  public:
   // Errors: kInvalidArgument "computation/instruction: ..." for unknown opcodes and bad constants.
-  static absl::StatusOr<std::unique_ptr<Executor>> Create(const Module& module);
+  static absl::StatusOr<std::unique_ptr<Executor>> Create(const Module& module, PlanOptions options = {});
 
   // One argument per entry parameter, consumed: memory that no other handle shares is reused.
   // Errors: kInvalidArgument for an argument that does not have its parameter's shape;
@@ -71,8 +71,8 @@ class Executor {
   }
 
  private:
-  Executor(std::unique_ptr<Module> made, const Module& module)
-      : made_(std::move(made)), module_(made_ != nullptr ? *made_ : module) {}
+  Executor(std::unique_ptr<Module> made, const Module& module, PlanOptions options)
+      : made_(std::move(made)), module_(made_ != nullptr ? *made_ : module), builder_(options) {}
 
   absl::Status CheckMemory(const std::vector<bool>& uniform_arguments, const RunOptions& options,
                            int64_t max_bytes) const;

@@ -14,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "hlo/base/math.h"
+#include "runtime/groups/run_group.h"
 
 namespace toroid {
 namespace {
@@ -80,7 +81,7 @@ class Estimator {
   explicit Estimator(int64_t copies) : copies_(copies) {}
 
   PeakEstimate Visit(const Plan& plan, const std::vector<bool>& uniform_arguments, bool count_parameters) {
-    const int n = plan.computation->size();
+    const size_t n = plan.values.size();
     std::vector<int64_t> bytes(n, 0);
     std::vector<bool> uniform(n, true);
     int64_t live = 0;
@@ -88,15 +89,13 @@ class Estimator {
       const int slot = plan.parameters[i];
       uniform[slot] = i >= uniform_arguments.size() || uniform_arguments[i];
       if (!plan.parameter_used[i] || !count_parameters) continue;
-      bytes[slot] = Rows(plan.computation->instruction(slot)->shape().ByteSize(), uniform[slot]);
+      bytes[slot] = Rows(plan.values[slot]->shape().ByteSize(), uniform[slot]);
       live = SaturatingAdd(live, bytes[slot]);
     }
     PeakEstimate peak{live, nullptr};
     for (const Step& step : plan.steps) {
       const Instruction& instruction = *step.instruction;
-      bool same = true;
-      for (const int slot : step.operands) same &= uniform[slot];
-      uniform[step.result] = same || HandsOnStorage(instruction.opcode()) || instruction.shape().IsTuple();
+      FindUniform(step, uniform);
       const PeakEstimate inside = Inside(step, uniform);
       int64_t outside = live;
       for (size_t i = 0; i < step.operands.size() && i < 64; ++i) {
@@ -107,17 +106,41 @@ class Estimator {
         live -= bytes[slot];
         bytes[slot] = 0;
       }
-      const int64_t result = ResultBytes(step, bytes, uniform[step.result]);
-      Raise(SaturatingAdd(live, result), &instruction, &peak);
+      bytes[step.result] = ResultBytes(step, bytes, uniform[step.result]);
+      for (const int slot : step.more_results) {
+        bytes[slot] = Rows(plan.values[slot]->shape().ByteSize(), uniform[slot]);
+        live = SaturatingAdd(live, bytes[slot]);
+      }
+      Raise(SaturatingAdd(live, bytes[step.result]), &instruction, &peak);
       const bool unused = std::find(step.frees.begin(), step.frees.end(), step.result) != step.frees.end();
-      if (unused) continue;
-      bytes[step.result] = result;
-      live = SaturatingAdd(live, result);
+      if (unused) {
+        bytes[step.result] = 0;
+      } else {
+        live = SaturatingAdd(live, bytes[step.result]);
+      }
     }
     return peak;
   }
 
  private:
+  // Which results of a step are stored once for all devices.
+  static void FindUniform(const Step& step, std::vector<bool>& uniform) {
+    uint64_t varied = 0;
+    bool same = true;
+    for (size_t i = 0; i < step.operands.size(); ++i) {
+      same &= uniform[step.operands[i]];
+      if (i < 64 && !uniform[step.operands[i]]) varied |= uint64_t{1} << i;
+    }
+    if (const Group* group = GroupOf(step)) {
+      for (size_t o = 0; o < group->outputs.size(); ++o) {
+        uniform[o == 0 ? step.result : step.more_results[o - 1]] = (group->outputs[o].depends & varied) == 0;
+      }
+      return;
+    }
+    uniform[step.result] =
+        same || HandsOnStorage(step.instruction->opcode()) || step.instruction->shape().IsTuple();
+  }
+
   // Argument patterns (uniform or not) told apart per plan; all others share one lower bound.
   static constexpr size_t kWays = 16;
 
@@ -158,9 +181,10 @@ class Estimator {
   // Bytes of a result with storage of its own: an op that moves data hands its operand on if nothing moves.
   int64_t ResultBytes(const Step& step, const std::vector<int64_t>& bytes, bool uniform) const {
     const Opcode opcode = step.instruction->opcode();
-    if (HandsOnStorage(opcode)) return 0;
-    const int64_t result = Rows(step.instruction->shape().ByteSize(), uniform);
-    const bool computes = IsElementwise(opcode) && opcode != Opcode::kConvert && opcode != Opcode::kSelect;
+    if (step.instructions == 1 && HandsOnStorage(opcode)) return 0;
+    const int64_t result = Rows(step.bytes, uniform);
+    const bool computes = step.instructions > 1 ||
+                          (IsElementwise(opcode) && opcode != Opcode::kConvert && opcode != Opcode::kSelect);
     for (const int slot : step.operands) {
       if (!computes && bytes[slot] == result) return 0;
     }
@@ -191,7 +215,7 @@ int64_t CountSteps(const Plan& plan, std::unordered_map<const Plan*, int64_t>* k
       least = std::min(least, one);
     }
     const int64_t inside = step.instruction->opcode() == Opcode::kConditional ? least : all;
-    steps = SaturatingAdd(steps, SaturatingAdd(1, inside));
+    steps = SaturatingAdd(steps, SaturatingAdd(step.instructions, inside));
   }
   return (*known)[&plan] = steps;
 }

@@ -7,10 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "hlo/base/status.h"
-#include "runtime/kernels/binary.h"
-#include "runtime/kernels/convert.h"
+#include "runtime/kernels/elementwise.h"
 #include "runtime/kernels/one_op.h"
-#include "runtime/kernels/unary.h"
+#include "runtime/loops/convert_loops.h"
 
 namespace toroid {
 namespace {

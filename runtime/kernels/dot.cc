@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hlo/base/status.h"
-#include "runtime/kernels/convert.h"
+#include "runtime/loops/convert_loops.h"
 #include "runtime/loops/gemm.h"
 #include "runtime/loops/strided_copy.h"
 #include "runtime/loops/thread_pool.h"

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "runtime/kernels/convert.h"
+#include "runtime/loops/convert_loops.h"
 #include "unsupported/Eigen/FFT"
 
 namespace toroid {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/native_types.h"
-#include "runtime/kernels/convert.h"
+#include "runtime/loops/convert_loops.h"
 #include "runtime/loops/convert_value.h"
 #include "runtime/loops/thread_pool.h"
 

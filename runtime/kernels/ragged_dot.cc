@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
-#include "runtime/kernels/convert.h"
 #include "runtime/kernels/dot.h"
+#include "runtime/loops/convert_loops.h"
 #include "runtime/loops/index_values.h"
 #include "runtime/loops/strided_copy.h"
 #include "runtime/mesh/mesh_rows.h"

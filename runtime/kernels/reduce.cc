@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "hlo/base/status.h"
-#include "runtime/kernels/binary.h"
 #include "runtime/kernels/reducer.h"
+#include "runtime/loops/binary_loops.h"
 #include "runtime/loops/block_convert.h"
 #include "runtime/loops/reduce_loops.h"
 #include "runtime/loops/strided_copy.h"

@@ -36,10 +36,11 @@ template <Repeat kRepeat>
 void RemainderRows(const float* x, const float* y, float* out, int64_t n) {
   constexpr int64_t kBlock = 512;
   float block[kBlock];
+  const float one = kRepeat == Repeat::kFirst ? *x : *y;  // `out` may be the memory of the repeated operand.
   for (int64_t i = 0; i < n; i += kBlock) {
     const int64_t some = std::min(kBlock, n - i);
-    const float* a = kRepeat == Repeat::kFirst ? x : x + i;
-    const float* b = kRepeat == Repeat::kSecond ? y : y + i;
+    const float* a = kRepeat == Repeat::kFirst ? &one : x + i;
+    const float* b = kRepeat == Repeat::kSecond ? &one : y + i;
     if (!RemaindersOf<kRepeat>(a, b, block, some)) {
       LoopOfTwo<float, float, FloatOps<float>::Remainder>(a, b, block, some, kRepeat);
     }

@@ -11,7 +11,7 @@ namespace toroid {
 // Which operand of a loop is a single value, used for all n elements.
 enum class Repeat { kNone, kFirst, kSecond };
 
-// `out` may be `a` or `b` if their types have equal sizes and that operand is not repeated.
+// `out` may be `a` or `b` if their types have equal sizes.
 using BinaryLoop = void (*)(const void* a, const void* b, void* out, int64_t n, Repeat repeat);
 
 // An op as a loop. Exact aliases (out == a or out == b) are allowed, so iterations are independent.

@@ -1,5 +1,7 @@
 #include "runtime/mesh/block_pool.h"
 
+#include <sys/mman.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <map>
@@ -12,6 +14,9 @@ namespace {
 constexpr int64_t kAlignment = 64;
 // Smaller blocks are left to malloc.
 constexpr int64_t kPooledBytes = 128 << 10;
+// From here on a block begins at a huge page, and the system is asked for such pages: fewer page faults.
+constexpr int64_t kHugePage = 2 << 20;
+constexpr int64_t kHugeBytes = 2 * kHugePage;
 // Most idle memory that a thread keeps.
 constexpr int64_t kMaxIdleBytes = int64_t{1} << 30;
 
@@ -23,6 +28,14 @@ int64_t RoundUp(int64_t bytes) {
     step = int64_t{1} << (log - 3);
   }
   return (bytes + step - 1) & ~(step - 1);
+}
+
+char* NewBlock(int64_t size) {
+  if (size < kHugeBytes) return static_cast<char*>(std::aligned_alloc(kAlignment, size));
+  char* block =
+      static_cast<char*>(std::aligned_alloc(kHugePage, (size + kHugePage - 1) / kHugePage * kHugePage));
+  if (block != nullptr) madvise(block, size / kHugePage * kHugePage, MADV_HUGEPAGE);
+  return block;
 }
 
 // Blocks that wait for the next request of their size.
@@ -99,10 +112,10 @@ char* AllocateBlock(int64_t bytes, BlockAccount** account) {
   if (size > kPooledBytes && size > mine.limit - mine.live_bytes.load(std::memory_order_relaxed))
     return nullptr;
   char* block = size >= kPooledBytes ? mine.idle.Take(size) : nullptr;
-  if (block == nullptr) block = static_cast<char*>(std::aligned_alloc(kAlignment, size));
+  if (block == nullptr) block = NewBlock(size);
   if (block == nullptr) {
     mine.idle.Clear();
-    block = static_cast<char*>(std::aligned_alloc(kAlignment, size));
+    block = NewBlock(size);
   }
   if (block == nullptr) return nullptr;
   mine.live_bytes.fetch_add(size, std::memory_order_relaxed);

@@ -12,7 +12,7 @@
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/edit.h"
 #include "hlo/passes/row_major_bitcast.h"
-#include "runtime/kernels/convert.h"
+#include "runtime/loops/convert_loops.h"
 
 namespace toroid {
 namespace {

@@ -19,7 +19,8 @@ namespace toroid {
 
 class OpCall {
  public:
-  OpCall(Step& step, MeshBuffer* slots, const MeshContext& mesh) : step_(step), slots_(slots), mesh_(mesh) {}
+  OpCall(Step& step, MeshBuffer* slots, const MeshContext& mesh)
+      : step_(step), slots_(slots), mesh_(mesh), last_uses_(step.last_uses) {}
 
   const Instruction& instruction() const { return *step_.instruction; }
   const xla::HloInstructionProto& attrs() const { return step_.instruction->attrs(); }
@@ -39,7 +40,13 @@ class OpCall {
   // All operands (from number `first` on) are uniform arrays.
   bool AllUniform(int first = 0) const;
   // No later instruction needs operand i.
-  bool last_use(int i) const { return i < 64 && ((step_.last_uses >> i) & 1); }
+  bool last_use(int i) const { return i < 64 && ((last_uses_ >> i) & 1); }
+  // This call, with all operands used again later.
+  OpCall WithoutLastUses() const {
+    OpCall call = *this;
+    call.last_uses_ = 0;
+    return call;
+  }
   // The operand's buffer, moved out of its slot if this is its last use.
   MeshBuffer TakeOperand(int i) {
     MeshBuffer& slot = slots_[step_.operands[i]];
@@ -51,6 +58,8 @@ class OpCall {
   int64_t result_elements() const { return step_.elements; }
   int64_t result_bytes() const { return step_.bytes; }
   MeshBuffer& result() { return slots_[step_.result]; }
+  // Result i of a group.
+  MeshBuffer& result(int i) { return slots_[i == 0 ? step_.result : step_.more_results[i - 1]]; }
   // Makes result() an uninitialized array.
   // Errors: kResourceExhausted.
   absl::Status NewResult(bool uniform) { return New(step_.bytes, uniform, &result()); }
@@ -77,6 +86,11 @@ class OpCall {
   // This get-tuple-element is the last use of its element.
   bool takes_element() const { return step_.takes_element; }
 
+  // What the plan keeps for the kernel.
+  template <typename C>
+  C& Kept() {
+    return static_cast<C&>(*step_.cache);
+  }
   // Values that a kernel derives from the instruction alone; C(const OpCall&) makes them at the first call.
   template <typename C>
   C& Cache() {
@@ -88,6 +102,7 @@ class OpCall {
   Step& step_;
   MeshBuffer* const slots_;
   const MeshContext& mesh_;
+  uint64_t last_uses_;
 };
 
 }  // namespace toroid

@@ -33,9 +33,12 @@ struct Step {
   Kernel static_kernel = nullptr;
   const Instruction* instruction = nullptr;
   int result = 0;
-  bool takes_element = false;  // See OpCall.
-  uint64_t last_uses = 0;      // Bit i: operand i has no later use and stands only once among the operands.
-  int64_t elements = 0;        // Per row of an array result.
+  absl::InlinedVector<int, 2> more_results;  // Slots of a group's further outputs.
+  int instructions = 1;                      // That the step executes, called computations not counted.
+  bool takes_element = false;                // See OpCall.
+  bool handles_no_rows = false;              // The kernel works on a rank without active devices (rowless.h).
+  uint64_t last_uses = 0;  // Bit i: operand i has no later use and stands only once among the operands.
+  int64_t elements = 0;    // Per row of an array result.
   int64_t bytes = 0;
   absl::InlinedVector<int, 3> operands;  // Slots.
   absl::InlinedVector<int, 2> frees;     // Slots not needed after this step.
@@ -44,12 +47,14 @@ struct Step {
   std::unique_ptr<KernelCache> cache;
 };
 
-// Values of one activation; slot i holds the result of instruction i.
+// Values of one activation, by slot.
 using Frame = std::vector<MeshBuffer>;
 
 struct Plan {
   const Computation* computation = nullptr;
   std::vector<Step> steps;
+  // The instruction that gives each slot its value. Calls are part of the plan: so are their instructions.
+  std::vector<const Instruction*> values;
   std::vector<int> parameters;  // Slots, by parameter number.
   std::vector<bool> parameter_used;
   int root = 0;

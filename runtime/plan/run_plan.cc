@@ -33,12 +33,13 @@ absl::Status RunSteps(Plan& plan, Frame& frame, const MeshContext& mesh) {
       run.progress->Update(run.progress_begin, step.called.empty() ? step.work * mesh.copies : 0);
       done += step.work;
     }
-    if (--mesh.run->steps_left < 0) {
+    if ((mesh.run->steps_left -= step.instructions) < 0) {
       return Locate(absl::ResourceExhaustedError("the limit of executed instructions is reached"),
                     *step.instruction, *mesh.run);
     }
     OpCall call(step, slots, mesh);
-    const absl::Status status = rowless ? ExecuteWithoutRows(step.kernel, call) : step.kernel(call);
+    const absl::Status status =
+        rowless && !step.handles_no_rows ? ExecuteWithoutRows(step.kernel, call) : step.kernel(call);
     if (!status.ok()) {
       return Locate(status, *step.instruction, *mesh.run);
     }

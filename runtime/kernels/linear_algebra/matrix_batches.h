@@ -14,7 +14,7 @@
 #include "absl/types/span.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/native_types.h"
-#include "runtime/kernels/convert.h"
+#include "runtime/loops/convert_loops.h"
 #include "runtime/plan/op_call.h"
 
 namespace toroid {

@@ -16,7 +16,7 @@
 #include "gtest/gtest.h"
 #include "hlo/ir/native_types.h"
 #include "runtime/engine/executor.h"
-#include "runtime/kernels/convert.h"
+#include "runtime/loops/convert_loops.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/status_matchers.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/kernels/stochastic_convert.h"
+#include "runtime/loops/stochastic_convert.h"
 
 #include <cmath>
 #include <type_traits>
@@ -44,9 +44,11 @@ void Loop(const void* a, const void* b, void* out, int64_t n, Repeat repeat) {
   const Random* random = static_cast<const Random*>(b);
   // 4 for f4, which is stored in a byte.
   const int bits = static_cast<int>(BitWidth(PrimitiveTypeOf<From>::value));
+  const From first = *x;
+  const Random second = *random;
   for (int64_t i = 0; i < n; ++i) {
-    static_cast<To*>(out)[i] = ConvertOne<From, To>(x[repeat == Repeat::kFirst ? 0 : i],
-                                                    random[repeat == Repeat::kSecond ? 0 : i], bits);
+    static_cast<To*>(out)[i] = ConvertOne<From, To>(repeat == Repeat::kFirst ? first : x[i],
+                                                    repeat == Repeat::kSecond ? second : random[i], bits);
   }
 }
 

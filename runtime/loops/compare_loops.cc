@@ -1,11 +1,8 @@
 // BUILD: copts = ["-O3"]
-#include "runtime/kernels/compare.h"
+#include "runtime/loops/compare_loops.h"
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
-#include "hlo/base/status.h"
 #include "hlo/ir/native_types.h"
-#include "runtime/kernels/binary.h"
+#include "runtime/loops/convert_value.h"
 #include "runtime/loops/total_order.h"
 
 namespace toroid {
@@ -92,40 +89,12 @@ BinaryLoop Find(Direction direction, bool total) {
   return nullptr;
 }
 
-struct CompareCache : KernelCache {
-  explicit CompareCache(const OpCall& call)
-      : type(call.operand_shape(0).element_type()), width(ByteWidth(type)) {
-    const Direction direction = DirectionOf(call.attrs().comparison_direction());
-    const bool total = call.attrs().comparison_type() == "TOTALORDER";
-    loop = VisitArrayType(
-        type, [&](auto tag) { return Find<typename decltype(tag)::type>(direction, total); },
-        BinaryLoop{nullptr});
-  }
-  PrimitiveType type;
-  int64_t width;
-  BinaryLoop loop;
-};
-
 }  // namespace
 
-absl::Status ExecuteCompare(OpCall& call) {
-  const CompareCache& cache = call.Cache<CompareCache>();
-  if (cache.loop == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat("direction \"", call.attrs().comparison_direction(),
-                                                   "\" is not defined on ", TypeName(cache.type)));
-  }
-  const char* a = call.data(0);
-  const char* b = call.data(1);
-  const int64_t n = call.result_elements();
-  const bool uniform = call.AllUniform();
-  RETURN_IF_ERROR(call.NewResult(uniform));
-  char* out = call.result().mutable_data();
-  if (uniform && n == 1) {
-    cache.loop(a, b, out, 1, Repeat::kNone);
-  } else {
-    ForEachRow({a, call.rows(0), b, call.rows(1), out, n, cache.width, 1}, cache.loop);
-  }
-  return absl::OkStatus();
+BinaryLoop FindCompareLoop(absl::string_view direction, bool total, PrimitiveType type) {
+  const Direction wanted = DirectionOf(direction);
+  return VisitArrayType(
+      type, [&](auto tag) { return Find<typename decltype(tag)::type>(wanted, total); }, BinaryLoop{nullptr});
 }
 
 }  // namespace toroid

@@ -1,0 +1,321 @@
+#include "runtime/groups/block_program.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hlo/base/status.h"
+#include "hlo/ir/native_types.h"
+#include "runtime/loops/convert_value.h"
+
+namespace toroid {
+namespace {
+
+using Kind = BlockOp::Kind;
+using Place = BlockProgram::Register::Place;
+
+CountLoop FindCountLoop(PrimitiveType type) {
+  return VisitArrayType(
+      type,
+      [](auto tag) -> CountLoop {
+        using T = typename decltype(tag)::type;
+        return [](int64_t first, int64_t step, int64_t n, void* out) {
+          for (int64_t i = 0; i < n; ++i) static_cast<T*>(out)[i] = ConvertValue<T>(first + i * step);
+        };
+      },
+      CountLoop{nullptr});
+}
+
+class Compiler {
+ public:
+  Compiler(const Group& group, uint64_t outputs) : group_(group), program_(new BlockProgram) {
+    output_of_.assign(group.nodes.size(), -1);
+    needed_.assign(group.nodes.size(), false);
+    for (size_t o = 0; o < group.outputs.size(); ++o) {
+      if (((outputs >> o) & 1) == 0) continue;
+      program_->outputs.push_back(static_cast<int>(o));
+      output_of_[group.outputs[o].node] = static_cast<int>(o);
+      needed_[group.outputs[o].node] = true;
+    }
+    for (int i = static_cast<int>(group.nodes.size()) - 1; i >= 0; --i) {
+      if (!needed_[i]) continue;
+      for (const int operand : Read(group.nodes[i])) needed_[operand] = true;
+    }
+    uses_.assign(group.nodes.size(), 0);
+    for (size_t i = 0; i < group.nodes.size(); ++i) {
+      if (!needed_[i]) continue;
+      for (const int operand : Read(group.nodes[i])) ++uses_[operand];
+    }
+  }
+
+  std::unique_ptr<BlockProgram> Compile() {
+    register_of_.assign(group_.nodes.size(), -1);
+    for (size_t i = 0; i < group_.nodes.size(); ++i) {
+      if (needed_[i]) Emit(static_cast<int>(i));
+    }
+    FindInPlace();
+    AssignSlots();
+    for (const auto& reg : program_->registers) program_->widest = std::max<int>(program_->widest, reg.width);
+    for (const BlockOp& op : program_->ops) program_->cost += op.kind == Kind::kUnary ? 4 : 1;
+    return std::move(program_);
+  }
+
+ private:
+  // The operands that blocks read: the start value of a sink is added at the end.
+  static absl::Span<const int> Read(const GroupNode& node) {
+    const bool sink = node.kind == GroupNode::Kind::kReduceLines || node.kind == GroupNode::Kind::kReduceLong;
+    return absl::MakeConstSpan(node.operands).subspan(0, sink ? 1 : node.operands.size());
+  }
+
+  int NewRegister(int width, bool per_row, Place place = Place::kScratch) {
+    BlockProgram::Register r;
+    r.place = place;
+    r.width = static_cast<int16_t>(width);
+    r.per_row = per_row;
+    program_->registers.push_back(r);
+    return static_cast<int>(program_->registers.size()) - 1;
+  }
+
+  BlockOp& Add(Kind kind, int to, int a = -1, int b = -1, int c = -1) {
+    BlockOp op;
+    op.kind = kind;
+    op.to = to;
+    op.a = a;
+    op.b = b;
+    op.c = c;
+    if (to >= 0) {
+      op.width = program_->registers[to].width;
+      op.per_row = program_->registers[to].per_row;
+    }
+    program_->ops.push_back(op);
+    return program_->ops.back();
+  }
+
+  static int HeldWidth(const GroupNode& node) { return static_cast<int>(ByteWidth(HeldType(node.type))); }
+
+  // The register for the node's value: the output's own memory if it can be written there.
+  int ResultRegister(int i) {
+    const GroupNode& node = group_.nodes[i];
+    const int r = NewRegister(HeldWidth(node), node.per_row);
+    if (output_of_[i] >= 0 && !IsNarrowFloat(node.type)) {
+      program_->registers[r].place = Place::kOutput;
+      program_->registers[r].index = output_of_[i];
+    }
+    return r;
+  }
+
+  int Held(int node) const { return register_of_[node]; }
+
+  void Emit(int i) {
+    const GroupNode& node = group_.nodes[i];
+    switch (node.kind) {
+      case GroupNode::Kind::kSource:
+      case GroupNode::Kind::kCount:
+        EmitView(i);
+        break;
+      case GroupNode::Kind::kOp:
+        EmitOp(i);
+        break;
+      case GroupNode::Kind::kExpand:
+        register_of_[i] = ResultRegister(i);
+        Add(Kind::kExpand, register_of_[i], Held(node.operands[0]));
+        break;
+      case GroupNode::Kind::kReduceRows: {
+        const int total = NewRegister(HeldWidth(node), true);
+        Add(Kind::kReduceRows, total, Held(node.operands[0])).node = i;
+        register_of_[i] = ResultRegister(i);
+        Add(Kind::kBinary, register_of_[i], Held(node.operands[1]), total).binary = node.fold;
+        Round(i, register_of_[i], register_of_[i], IsNarrowFloat(node.type));
+        break;
+      }
+      case GroupNode::Kind::kReduceLines:
+      case GroupNode::Kind::kReduceLong: {
+        const bool lines = node.kind == GroupNode::Kind::kReduceLines;
+        BlockOp& op = Add(lines ? Kind::kFoldLines : Kind::kFoldPart, -1, Held(node.operands[0]));
+        op.node = i;
+        op.number = static_cast<int>(program_->sinks.size());
+        op.width = static_cast<int16_t>(HeldWidth(node));
+        program_->sinks.push_back({i, output_of_[i], op.width});
+        return;
+      }
+    }
+    Store(i);
+  }
+
+  void EmitView(int i) {
+    const GroupNode& node = group_.nodes[i];
+    const bool count = node.kind == GroupNode::Kind::kCount;
+    const int raw = NewRegister(static_cast<int>(ByteWidth(node.type)), node.per_row);
+    BlockOp& op = Add(count ? Kind::kCount : Kind::kRead, raw);
+    op.node = i;
+    op.number = static_cast<int>(program_->views.size());
+    program_->views.push_back(i);
+    if (count) op.count = FindCountLoop(node.type);
+    register_of_[i] = raw;
+    if (!IsNarrowFloat(node.type)) return;
+    register_of_[i] = NewRegister(sizeof(float), node.per_row);
+    Add(Kind::kWiden, register_of_[i], raw).type = node.type;
+  }
+
+  void EmitOp(int i) {
+    const GroupNode& node = group_.nodes[i];
+    int a = Held(node.operands[0]);
+    switch (node.op.kind) {
+      case ElementOp::Kind::kNone:
+        TOROID_CHECK(false, "a group of an op without loops");
+        return;
+      case ElementOp::Kind::kSame:
+        register_of_[i] = a;
+        if (node.op.rounds) {
+          if (uses_[i] > 0) {
+            register_of_[i] = NewRegister(sizeof(float), node.per_row);
+            Add(Kind::kRound, register_of_[i], a).type = node.type;
+          }
+        } else if (output_of_[i] >= 0 && !IsNarrowFloat(node.type)) {
+          const int copy = ResultRegister(i);
+          Add(Kind::kCopy, copy, a);
+        }
+        return;
+      case ElementOp::Kind::kUnary:
+        if (node.op.narrow_result) {
+          const int raw = NewRegister(static_cast<int>(ByteWidth(node.type)), node.per_row);
+          Add(Kind::kUnary, raw, a).unary = node.op.unary;
+          register_of_[i] = NewRegister(sizeof(float), node.per_row);
+          Add(Kind::kWiden, register_of_[i], raw).type = node.type;
+          return;
+        }
+        register_of_[i] = ResultRegister(i);
+        Add(Kind::kUnary, register_of_[i], a).unary = node.op.unary;
+        break;
+      case ElementOp::Kind::kBinary:
+        if (node.op.narrow_operands) {
+          const PrimitiveType type = group_.nodes[node.operands[0]].type;
+          const int raw = NewRegister(static_cast<int>(ByteWidth(type)), node.per_row);
+          Add(Kind::kNarrow, raw, a).type = type;
+          a = raw;
+        }
+        register_of_[i] = ResultRegister(i);
+        Add(Kind::kBinary, register_of_[i], a, Held(node.operands[1])).binary = node.op.binary;
+        break;
+      case ElementOp::Kind::kSelect:
+        register_of_[i] = ResultRegister(i);
+        Add(Kind::kSelect, register_of_[i], a, Held(node.operands[1]), Held(node.operands[2])).select =
+            node.op.select;
+        break;
+      case ElementOp::Kind::kClamp:
+        register_of_[i] = ResultRegister(i);
+        Add(Kind::kBinary, register_of_[i], Held(node.operands[1]), a).binary = node.op.binary;
+        Add(Kind::kBinary, register_of_[i], register_of_[i], Held(node.operands[2])).binary = node.op.then;
+        break;
+    }
+    Round(i, register_of_[i], register_of_[i], node.op.rounds);
+  }
+
+  // Writing the output rounds as well.
+  void Round(int node, int from, int to, bool rounds) {
+    if (rounds && uses_[node] > 0) Add(Kind::kRound, to, from).type = group_.nodes[node].type;
+  }
+
+  // Writes the node's value to its output, unless it is there.
+  void Store(int i) {
+    if (output_of_[i] < 0) return;
+    const GroupNode& node = group_.nodes[i];
+    if (IsNarrowFloat(node.type)) {
+      const int out = NewRegister(static_cast<int>(ByteWidth(node.type)), node.per_row, Place::kOutput);
+      program_->registers[out].index = output_of_[i];
+      Add(Kind::kNarrow, out, register_of_[i]).type = node.type;
+    } else if (program_->ops.back().to < 0 ||
+               program_->registers[program_->ops.back().to].place != Place::kOutput ||
+               program_->registers[program_->ops.back().to].index != output_of_[i]) {
+      Add(Kind::kCopy, ResultRegister(i), register_of_[i]);
+    }
+  }
+
+  // A register that another one may point into lives as long as that one.
+  std::vector<int> LastReads() const {
+    std::vector<int> last(program_->registers.size(), -1);
+    for (int o = static_cast<int>(program_->ops.size()) - 1; o >= 0; --o) {
+      const BlockOp& op = program_->ops[o];
+      for (const int r : {op.a, op.b, op.c}) {
+        if (r < 0) continue;
+        last[r] = std::max(last[r], o);
+        if (op.kind == Kind::kExpand) last[r] = std::max(last[r], last[op.to]);
+      }
+    }
+    return last;
+  }
+
+  // An output may take an input's storage if every block has read the input's part before it writes its own.
+  void FindInPlace() {
+    const std::vector<int> last = LastReads();
+    std::vector<int> written(group_.outputs.size(), -1);
+    for (int o = static_cast<int>(program_->ops.size()) - 1; o >= 0; --o) {
+      const int to = program_->ops[o].to;
+      if (to >= 0 && program_->registers[to].place == Place::kOutput)
+        written[program_->registers[to].index] = o;
+    }
+    for (int o = 0; o < static_cast<int>(program_->ops.size()); ++o) {
+      const BlockOp& read = program_->ops[o];
+      if (read.kind != Kind::kRead) continue;
+      const GroupNode& source = group_.nodes[read.node];
+      if (!source.view.IsWhole() || source.view.elements() != source.input_elements) continue;
+      int readers = 0;
+      for (const GroupNode& node : group_.nodes) {
+        readers += node.kind == GroupNode::Kind::kSource && node.input == source.input;
+      }
+      if (readers != 1) continue;
+      for (const int output : program_->outputs) {
+        const GroupNode& result = group_.nodes[group_.outputs[output].node];
+        if (written[output] < 0 || written[output] < last[read.to] || result.per_row != source.per_row ||
+            ByteWidth(result.type) != ByteWidth(source.type)) {
+          continue;
+        }
+        program_->in_place.push_back({output, read.node});
+      }
+    }
+  }
+
+  // A slot of scratch memory is free again after the last read of its register. A result takes the slot of an operand that dies
+  // there if their elements have one width.
+  void AssignSlots() {
+    const std::vector<int> last = LastReads();
+    std::vector<int> free;
+    std::vector<bool> has_slot(program_->registers.size(), false);
+    for (int o = 0; o < static_cast<int>(program_->ops.size()); ++o) {
+      const BlockOp& op = program_->ops[o];
+      const bool elementwise =
+          op.kind == Kind::kUnary || op.kind == Kind::kBinary || op.kind == Kind::kSelect;
+      const auto release = [&](bool before) {
+        for (const int r : {op.a, op.b, op.c}) {
+          if (r < 0 || last[r] != o || !has_slot[r] || r == op.to) continue;
+          const auto& reg = program_->registers[r];
+          if (before && !(elementwise && reg.width == op.width && reg.per_row == op.per_row)) continue;
+          free.push_back(reg.index);
+          has_slot[r] = false;
+        }
+      };
+      release(/*before=*/true);
+      if (op.to >= 0 && program_->registers[op.to].place == Place::kScratch && !has_slot[op.to]) {
+        if (free.empty()) free.push_back(program_->slots++);
+        program_->registers[op.to].index = free.back();
+        free.pop_back();
+        has_slot[op.to] = true;
+      }
+      release(/*before=*/false);
+    }
+  }
+
+  const Group& group_;
+  std::unique_ptr<BlockProgram> program_;
+  std::vector<bool> needed_;
+  std::vector<int> uses_;         // By node: by nodes of this program.
+  std::vector<int> output_of_;    // By node; -1 for none.
+  std::vector<int> register_of_;  // By node: where blocks hold its value.
+};
+
+}  // namespace
+
+std::unique_ptr<BlockProgram> CompileBlocks(const Group& group, uint64_t outputs) {
+  return Compiler(group, outputs).Compile();
+}
+
+}  // namespace toroid

@@ -1,0 +1,79 @@
+// What a group runs over each block: loops over registers, which are blocks of values.
+//
+// A register holds one value for each element (or each row) of the block, or, marked as a repeat, one value for all of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "runtime/groups/group.h"
+
+namespace toroid {
+
+// The numbers first, first + step, ... as n elements of a type.
+using CountLoop = void (*)(int64_t first, int64_t step, int64_t n, void* out);
+
+struct BlockOp {
+  enum class Kind : uint8_t {
+    kRead,    // An input's view.
+    kCount,   // A view of the numbers 0, 1, 2, ...
+    kWiden,   // Narrow floats to f32.
+    kNarrow,  // f32 to narrow floats.
+    kRound,   // f32 to what a narrow float can state.
+    kCopy,
+    kUnary,
+    kBinary,
+    kSelect,
+    kReduceRows,
+    kExpand,
+    kFoldLines,  // Into the sums of the band.
+    kFoldPart,   // Into the sum of this part of a long row.
+  };
+  Kind kind = Kind::kCopy;
+  bool per_row = false;             // The result has one element per row.
+  int16_t width = 0;                // Bytes of a result's element.
+  int to = 0, a = 0, b = 0, c = 0;  // Registers.
+  int node = 0;                     // kRead, kCount: whose view. kReduceRows, kFoldPart: whose loops.
+  int number = 0;                   // kRead, kCount: among these. kFoldLines, kFoldPart: among the sinks.
+  PrimitiveType type = xla::PRIMITIVE_TYPE_INVALID;  // kWiden, kNarrow, kRound.
+  UnaryLoop unary = nullptr;
+  BinaryLoop binary = nullptr;
+  SelectLoop select = nullptr;
+  CountLoop count = nullptr;
+};
+
+struct BlockProgram : KernelCache {
+  struct Register {
+    enum class Place : uint8_t { kPointer, kScratch, kOutput };
+    Place place = Place::kPointer;  // kPointer: set by kRead or kExpand, if it needs no storage.
+    int index = 0;                  // Slot of the scratch memory, or output of the group.
+    int16_t width = 0;
+    bool per_row = false;
+  };
+  // An output that is complete only after all blocks: a sum over lines, or over long rows.
+  struct Sink {
+    int node;
+    int output;
+    int16_t width;  // Bytes of a sum.
+  };
+  // Output `output` may take the storage of an input, if that dies.
+  struct InPlace {
+    int output;
+    int node;  // The source that reads the input.
+  };
+  std::vector<BlockOp> ops;
+  std::vector<Register> registers;
+  std::vector<int> views;  // Nodes of kRead and kCount, by their number.
+  std::vector<Sink> sinks;
+  std::vector<InPlace> in_place;
+  std::vector<int> outputs;  // Those this program computes.
+  int slots = 0;
+  int widest = 1;   // Bytes of the widest element that blocks hold.
+  double cost = 0;  // Estimated nanoseconds per 16 elements.
+};
+
+// The program for some outputs of a group: bit i of `outputs` for output i.
+std::unique_ptr<BlockProgram> CompileBlocks(const Group& group, uint64_t outputs);
+
+}  // namespace toroid

@@ -1,0 +1,474 @@
+// BUILD: copts = ["-O3"]
+#include "runtime/groups/block_runner.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "runtime/loops/block_convert.h"
+#include "runtime/loops/strided_copy.h"
+
+namespace toroid {
+namespace {
+
+using Kind = BlockOp::Kind;
+using Place = BlockProgram::Register::Place;
+
+constexpr int64_t kWideRow = 256;  // A block of one row is long enough from here on.
+constexpr int64_t kBandElements = 16 << 10;
+constexpr int64_t kMostBands = 32;
+
+int64_t CeilOf(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+struct Wide16 {
+  uint64_t words[2];
+};
+
+template <typename T>
+void Line(const char* from, int64_t stride, int64_t n, char* to) {
+  const T* x = reinterpret_cast<const T*>(from);
+  T* out = reinterpret_cast<T*>(to);
+  if (stride == 1) {
+    std::memcpy(out, x, n * sizeof(T));
+  } else if (stride == 0) {
+    std::fill_n(out, n, *x);
+  } else {
+    for (int64_t i = 0; i < n; ++i) out[i] = x[i * stride];
+  }
+}
+
+void CopyLine(int64_t width, const char* from, int64_t stride, int64_t n, char* to) {
+  switch (width) {
+    case 1:
+      return Line<uint8_t>(from, stride, n, to);
+    case 2:
+      return Line<uint16_t>(from, stride, n, to);
+    case 4:
+      return Line<uint32_t>(from, stride, n, to);
+    case 8:
+      return Line<uint64_t>(from, stride, n, to);
+    default:
+      return Line<Wide16>(from, stride, n, to);
+  }
+}
+
+// Goes through the lines of a view, from one element on.
+class Lines {
+ public:
+  Lines(absl::Span<const View::Dim> dims, int64_t first) : dims_(dims), at_(dims.size()) {
+    for (int d = static_cast<int>(dims.size()) - 1; d >= 0; --d) {
+      at_[d] = first % dims[d].size;
+      first /= dims[d].size;
+      offset_ += at_[d] * dims[d].stride;
+    }
+  }
+  // Elements from here to the end of the line.
+  int64_t left() const { return dims_.back().size - at_.back(); }
+  int64_t stride() const { return dims_.back().stride; }
+  int64_t offset() const { return offset_; }
+  // To the next line; only from within a line that was used to its end.
+  void Next() {
+    offset_ -= at_.back() * dims_.back().stride;
+    at_.back() = 0;
+    for (int d = static_cast<int>(dims_.size()) - 2; d >= 0; --d) {
+      offset_ += dims_[d].stride;
+      if (++at_[d] < dims_[d].size) return;
+      offset_ -= dims_[d].size * dims_[d].stride;
+      at_[d] = 0;
+    }
+  }
+
+ private:
+  const absl::Span<const View::Dim> dims_;
+  absl::InlinedVector<int64_t, 6> at_;
+  int64_t offset_ = 0;
+};
+
+// Memory of one thread for the registers, kept between runs.
+struct Scratch {
+  struct Free {
+    void operator()(char* p) const { std::free(p); }
+  };
+  std::unique_ptr<char, Free> memory;
+  int64_t bytes = 0;
+  std::vector<char*> data;
+  std::vector<uint8_t> repeat;
+
+  void Grow(int64_t wanted) {
+    if (wanted <= bytes) return;
+    memory.reset(static_cast<char*>(std::aligned_alloc(64, (wanted + 63) / 64 * 64)));
+    bytes = wanted;
+  }
+};
+
+Scratch& ScratchOfThread() {
+  static thread_local Scratch scratch;
+  return scratch;
+}
+
+// Rounds in place to what the narrow type can state.
+void RoundToNarrow(PrimitiveType type, const float* x, float* out, int64_t n) {
+  alignas(64) char narrow[2 * kConvertBlock];
+  for (int64_t i = 0; i < n; i += kConvertBlock) {
+    const int64_t count = std::min(kConvertBlock, n - i);
+    FloatToNarrow(type, x + i, narrow, count);
+    NarrowToFloat(type, narrow, out + i, count);
+  }
+}
+
+}  // namespace
+
+struct BlockRunner::State {
+  State(const BlockProgram& program, int64_t block) : slot_bytes(CeilOf(block * program.widest, 64) * 64) {
+    Scratch& scratch = ScratchOfThread();
+    const auto sinks = static_cast<int64_t>(program.sinks.size());
+    scratch.Grow((program.slots + 1 + sinks) * slot_bytes);
+    scratch.data.resize(std::max(scratch.data.size(), program.registers.size()));
+    scratch.repeat.resize(std::max(scratch.repeat.size(), program.registers.size()));
+    memory = scratch.memory.get();
+    data = scratch.data.data();
+    repeat = scratch.repeat.data();
+    spare = memory + program.slots * slot_bytes;
+  }
+  // Where a unit that is a whole segment sums a sink.
+  char* SumOf(int sink) const { return spare + (sink + 1) * slot_bytes; }
+
+  const int64_t slot_bytes;
+  char* memory;
+  char* spare;  // A slot that no register has.
+  char** data;
+  uint8_t* repeat;
+};
+
+BlockLayout LayoutOf(const Group& group, const BlockProgram& program, int64_t copies) {
+  BlockLayout layout;
+  layout.total = copies * group.elements;
+  layout.block = kBlockElements;
+  bool lines = false, parts = false;
+  for (const BlockProgram::Sink& sink : program.sinks) {
+    lines |= group.nodes[sink.node].kind == GroupNode::Kind::kReduceLines;
+    parts |= group.nodes[sink.node].kind == GroupNode::Kind::kReduceLong;
+  }
+  if (parts) {
+    layout.rows = layout.total / group.row_length;
+    layout.parts = CeilOf(group.row_length, layout.block);
+    layout.units = layout.rows * layout.parts;
+    layout.sum_elements = 1;
+    return layout;
+  }
+  if (group.row_length == 0 || group.long_rows) {
+    layout.units = CeilOf(layout.total, layout.block);
+    return layout;
+  }
+  layout.rows = layout.total / group.row_length;
+  layout.rows_per_block = group.row_length >= kWideRow ? 1 : kBlockElements / group.row_length;
+  if (lines) layout.rows_per_block = std::min(layout.rows_per_block, group.segment_rows);
+  layout.block = layout.rows_per_block * group.row_length;
+  layout.units = CeilOf(layout.rows, layout.rows_per_block);
+  if (!lines) return layout;
+  layout.segments = layout.rows / group.segment_rows;
+  const int64_t blocks = CeilOf(group.segment_rows, layout.rows_per_block);
+  const int64_t bands = std::min(group.segment_rows * group.row_length / kBandElements, kMostBands);
+  layout.bands = std::clamp<int64_t>(bands, 1, blocks);
+  layout.units = layout.segments * layout.bands;
+  layout.sum_elements = layout.block;
+  return layout;
+}
+
+BlockRunner::BlockRunner(const Group& group, const BlockProgram& program, int64_t copies,
+                         absl::Span<const BlockInput> inputs, absl::Span<char* const> outputs)
+    : group_(group),
+      program_(program),
+      copies_(copies),
+      inputs_(inputs),
+      outputs_(outputs),
+      layout_(LayoutOf(group, program, copies)) {
+  for (const int node : program.views) sources_.push_back(SourceOf(group.nodes[node], inputs));
+}
+
+BlockRunner::Source BlockRunner::SourceOf(const GroupNode& node, absl::Span<const BlockInput> inputs) const {
+  Source source;
+  source.width = ByteWidth(node.type);
+  int64_t device_stride = 0;
+  if (node.kind == GroupNode::Kind::kSource) {
+    const BlockInput& input = inputs[node.input];
+    source.base = input.data + node.view.offset * source.width;
+    if (!input.uniform) device_stride = node.input_elements;
+  }
+  const auto& dims = node.view.dims;
+  if (dims.size() == 1) {
+    const bool one_device = copies_ == 1 || dims[0].size * dims[0].stride == device_stride;
+    if (dims[0].stride == 1 && one_device && node.kind == GroupNode::Kind::kSource) return source;
+    if (dims[0].stride == 0 && one_device) {
+      source.kind = Source::Kind::kRepeat;
+      if (node.kind == GroupNode::Kind::kSource) return source;
+    }
+  }
+  source.kind = Source::Kind::kLines;
+  if (copies_ > 1) source.dims.push_back({copies_, device_stride});
+  source.dims.insert(source.dims.end(), dims.begin(), dims.end());
+  if (source.dims.size() > 1) {
+    View view{{source.dims.begin(), source.dims.end()}, 0};
+    view.Simplify();
+    source.dims.assign(view.dims.begin(), view.dims.end());
+  }
+  if (source.dims.size() == 1 && node.kind == GroupNode::Kind::kSource) {
+    if (source.dims[0].stride == 1) source.kind = Source::Kind::kDirect;
+    if (source.dims[0].stride == 0) source.kind = Source::Kind::kRepeat;
+  }
+  return source;
+}
+
+void BlockRunner::RunUnits(int64_t begin, int64_t end) const {
+  State state(program_, layout_.block);
+  for (int64_t unit = begin; unit < end; ++unit) {
+    Block block{0, 0, 0, 0, unit, true};
+    if (layout_.bands > 0) {
+      const int64_t segment = unit / layout_.bands, band = unit % layout_.bands;
+      const int64_t blocks = CeilOf(group_.segment_rows, layout_.rows_per_block);
+      const int64_t first = band * blocks / layout_.bands, last = (band + 1) * blocks / layout_.bands;
+      for (int64_t b = first; b < last; ++b) {
+        const int64_t row = b * layout_.rows_per_block;
+        block.rows = std::min(layout_.rows_per_block, group_.segment_rows - row);
+        block.first_row = segment * group_.segment_rows + row;
+        block.first = block.first_row * group_.row_length;
+        block.count = block.rows * group_.row_length;
+        RunBlock(block, state);
+        block.first_of_unit = false;
+      }
+      for (size_t s = 0; layout_.bands == 1 && s < program_.sinks.size(); ++s) {
+        FinishLines(program_.sinks[s], state.SumOf(static_cast<int>(s)), segment);
+      }
+      continue;
+    }
+    if (layout_.parts > 0) {
+      const int64_t in_row = unit % layout_.parts * layout_.block;
+      block.first = unit / layout_.parts * group_.row_length + in_row;
+      block.count = std::min(layout_.block, group_.row_length - in_row);
+    } else {
+      block.first = unit * layout_.block;
+      block.count = std::min(layout_.block, layout_.total - block.first);
+      if (layout_.rows > 0) {
+        block.first_row = unit * layout_.rows_per_block;
+        block.rows = block.count / group_.row_length;
+      }
+    }
+    RunBlock(block, state);
+  }
+}
+
+void BlockRunner::RunBlock(const Block& block, State& state) const {
+  for (size_t r = 0; r < program_.registers.size(); ++r) {
+    const BlockProgram::Register& reg = program_.registers[r];
+    if (reg.place == Place::kOutput) {
+      state.data[r] = outputs_[reg.index] + (reg.per_row ? block.first_row : block.first) * reg.width;
+    } else {
+      state.data[r] = state.memory + reg.index * state.slot_bytes;
+    }
+  }
+  for (const BlockOp& op : program_.ops) {
+    Step(op, block, state);
+    // Memory outside holds every element.
+    if (op.to >= 0 && state.repeat[op.to] && program_.registers[op.to].place == Place::kOutput) {
+      const int64_t n = op.per_row ? block.rows : block.count;
+      char* out =
+          outputs_[program_.registers[op.to].index] + (op.per_row ? block.first_row : block.first) * op.width;
+      CopyLine(op.width, state.data[op.to], 0, n, out);
+      state.data[op.to] = out;
+    }
+  }
+}
+
+void BlockRunner::Read(const BlockOp& op, int64_t first, int64_t n, State& state) const {
+  const Source& source = sources_[op.number];
+  char*& to = state.data[op.to];
+  state.repeat[op.to] = source.kind == Source::Kind::kRepeat;
+  if (source.kind == Source::Kind::kRepeat) {
+    to = const_cast<char*>(source.base);
+    return;
+  }
+  if (source.kind == Source::Kind::kDirect) {
+    to = const_cast<char*>(source.base + first * source.width);
+    return;
+  }
+  Lines lines(source.dims, first);
+  const bool counts = op.kind == Kind::kCount;
+  if (lines.left() >= n) {
+    if (counts) {
+      state.repeat[op.to] = lines.stride() == 0;
+      op.count(group_.nodes[op.node].view.offset + lines.offset(), lines.stride(),
+               lines.stride() == 0 ? 1 : n, to);
+      return;
+    }
+    if (lines.stride() == 0 || lines.stride() == 1 || n == 1) {
+      state.repeat[op.to] = lines.stride() == 0;
+      to = const_cast<char*>(source.base + lines.offset() * source.width);
+      return;
+    }
+  }
+  char* out = to;
+  while (n > 0) {
+    const int64_t some = std::min(n, lines.left());
+    if (counts) {
+      op.count(group_.nodes[op.node].view.offset + lines.offset(), lines.stride(), some, out);
+    } else {
+      CopyLine(source.width, source.base + lines.offset() * source.width, lines.stride(), some, out);
+    }
+    out += some * source.width;
+    n -= some;
+    if (n > 0) lines.Next();
+  }
+}
+
+void BlockRunner::Step(const BlockOp& op, const Block& block, State& state) const {
+  const int64_t n = op.per_row ? block.rows : block.count;
+  char** const data = state.data;
+  uint8_t* const repeat = state.repeat;
+  switch (op.kind) {
+    case Kind::kRead:
+    case Kind::kCount:
+      return Read(op, op.per_row ? block.first_row : block.first, n, state);
+    case Kind::kWiden:
+      repeat[op.to] = repeat[op.a];
+      return NarrowToFloat(op.type, data[op.a], reinterpret_cast<float*>(data[op.to]), repeat[op.a] ? 1 : n);
+    case Kind::kNarrow:
+      repeat[op.to] = repeat[op.a];
+      return FloatToNarrow(op.type, reinterpret_cast<const float*>(data[op.a]), data[op.to],
+                           repeat[op.a] ? 1 : n);
+    case Kind::kRound:
+      repeat[op.to] = repeat[op.a];
+      return RoundToNarrow(op.type, reinterpret_cast<const float*>(data[op.a]),
+                           reinterpret_cast<float*>(data[op.to]), repeat[op.a] ? 1 : n);
+    case Kind::kCopy:
+      repeat[op.to] = repeat[op.a];
+      std::memcpy(data[op.to], data[op.a], (repeat[op.a] ? 1 : n) * op.width);
+      return;
+    case Kind::kUnary:
+      repeat[op.to] = repeat[op.a];
+      return op.unary(data[op.a], data[op.to], repeat[op.a] ? 1 : n);
+    case Kind::kBinary: {
+      const bool one_a = repeat[op.a], one_b = repeat[op.b];
+      repeat[op.to] = one_a && one_b;
+      if (one_a && one_b) return op.binary(data[op.a], data[op.b], data[op.to], 1, Repeat::kNone);
+      return op.binary(data[op.a], data[op.b], data[op.to], n,
+                       one_a   ? Repeat::kFirst
+                       : one_b ? Repeat::kSecond
+                               : Repeat::kNone);
+    }
+    case Kind::kSelect: {
+      const bool one = repeat[op.a] && repeat[op.b] && repeat[op.c];
+      repeat[op.to] = one;
+      return op.select({reinterpret_cast<const bool*>(data[op.a]), repeat[op.a] ? 0 : 1},
+                       {data[op.b], repeat[op.b] ? 0 : 1}, {data[op.c], repeat[op.c] ? 0 : 1}, data[op.to],
+                       one ? 1 : n);
+    }
+    case Kind::kReduceRows: {
+      const char* x = data[op.a];
+      const int64_t row = group_.row_length * op.width;
+      repeat[op.to] = repeat[op.a];
+      if (repeat[op.a]) {
+        CopyLine(op.width, x, 0, group_.row_length, state.spare);
+        return group_.nodes[op.node].line.along(state.spare, group_.row_length, data[op.to]);
+      }
+      for (int64_t r = 0; r < n; ++r) {
+        group_.nodes[op.node].line.along(x + r * row, group_.row_length, data[op.to] + r * op.width);
+      }
+      return;
+    }
+    case Kind::kExpand:
+      repeat[op.to] = repeat[op.a] || block.rows == 1;
+      if (repeat[op.to]) {
+        data[op.to] = data[op.a];
+        return;
+      }
+      for (int64_t r = 0; r < block.rows; ++r) {
+        CopyLine(op.width, data[op.a] + r * op.width, 0, group_.row_length,
+                 data[op.to] + r * group_.row_length * op.width);
+      }
+      return;
+    case Kind::kFoldLines: {
+      char* sum = layout_.bands == 1 ? state.SumOf(op.number)
+                                     : sums_[op.number] + block.unit * layout_.sum_elements * op.width;
+      if (block.first_of_unit) return CopyLine(op.width, data[op.a], repeat[op.a] ? 0 : 1, block.count, sum);
+      return group_.nodes[op.node].fold(sum, data[op.a], sum, block.count,
+                                        repeat[op.a] ? Repeat::kSecond : Repeat::kNone);
+    }
+    case Kind::kFoldPart: {
+      const char* x = data[op.a];
+      if (repeat[op.a]) {
+        CopyLine(op.width, x, 0, block.count, state.spare);
+        x = state.spare;
+      }
+      return group_.nodes[op.node].line.along(x, block.count, sums_[op.number] + block.unit * op.width);
+    }
+  }
+}
+
+void BlockRunner::StartValue(const GroupNode& reduce, int64_t first_element, char* value) const {
+  const GroupNode& start = group_.nodes[reduce.operands[1]];
+  const BlockInput& input = inputs_[start.input];
+  const int64_t device = input.uniform ? 0 : first_element / group_.elements, width = ByteWidth(start.type);
+  const char* at = input.data + (device * start.input_elements + start.view.offset) * width;
+  if (IsNarrowFloat(start.type)) {
+    NarrowToFloat(start.type, at, reinterpret_cast<float*>(value), 1);
+  } else {
+    std::memcpy(value, at, width);
+  }
+}
+
+void BlockRunner::WriteSum(const BlockProgram::Sink& sink, const char* sums, int64_t n, int64_t at) const {
+  const PrimitiveType type = group_.nodes[sink.node].type;
+  char* out = outputs_[sink.output] + at * ByteWidth(type);
+  if (IsNarrowFloat(type)) {
+    FloatToNarrow(type, reinterpret_cast<const float*>(sums), out, n);
+  } else {
+    std::memcpy(out, sums, n * ByteWidth(type));
+  }
+}
+
+// `sums` are those of the segment's bands.
+void BlockRunner::FinishLines(const BlockProgram::Sink& sink, const char* sums, int64_t segment) const {
+  const GroupNode& node = group_.nodes[sink.node];
+  const int64_t length = group_.row_length, line = length * sink.width;
+  std::vector<char> total(line);
+  alignas(16) char start[16];
+  StartValue(node, segment * group_.segment_rows * length, start);
+  CopyLine(sink.width, start, 0, length, total.data());
+  const int64_t blocks = CeilOf(group_.segment_rows, layout_.rows_per_block);
+  for (int64_t band = 0; band < layout_.bands; ++band) {
+    const int64_t first_row = band * blocks / layout_.bands * layout_.rows_per_block;
+    const int64_t lines = std::min(layout_.rows_per_block, group_.segment_rows - first_row);
+    const char* sum = sums + band * layout_.sum_elements * sink.width;
+    for (int64_t l = 0; l < lines; ++l) {
+      node.fold(total.data(), sum + l * line, total.data(), length, Repeat::kNone);
+    }
+  }
+  WriteSum(sink, total.data(), length, segment * length);
+}
+
+void BlockRunner::FinishRow(const BlockProgram::Sink& sink, const char* sums, int64_t row) const {
+  const GroupNode& node = group_.nodes[sink.node];
+  alignas(16) char total[16], value[16];
+  node.line.along(sums + row * layout_.parts * sink.width, layout_.parts, value);
+  StartValue(node, row * group_.row_length, total);
+  node.fold(total, value, total, 1, Repeat::kNone);
+  WriteSum(sink, total, 1, row);
+}
+
+void BlockRunner::FinishSums() const {
+  if (layout_.bands == 1) return;  // Every unit has finished its own.
+  for (size_t s = 0; s < program_.sinks.size(); ++s) {
+    const BlockProgram::Sink& sink = program_.sinks[s];
+    if (layout_.parts > 0) {
+      for (int64_t row = 0; row < layout_.rows; ++row) FinishRow(sink, sums_[s], row);
+    } else {
+      const int64_t bytes = layout_.bands * layout_.sum_elements * sink.width;
+      for (int64_t segment = 0; segment < layout_.segments; ++segment) {
+        FinishLines(sink, sums_[s] + segment * bytes, segment);
+      }
+    }
+  }
+}
+
+}  // namespace toroid

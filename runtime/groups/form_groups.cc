@@ -1,0 +1,319 @@
+#include "runtime/groups/form_groups.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "hlo/base/status.h"
+#include "runtime/groups/group.h"
+#include "runtime/groups/group_builder.h"
+#include "runtime/groups/group_deps.h"
+#include "runtime/groups/plan_views.h"
+
+namespace toroid {
+namespace {
+
+constexpr size_t kMostMembers = 200;
+
+// What a step may be in a group.
+struct Candidate {
+  enum class Kind : uint8_t { kOther, kElementwise, kRows, kLines };
+  Kind kind = Kind::kOther;
+  ReduceForm form;
+};
+
+bool IsStatic(const Instruction& instruction) {
+  bool is_static = !instruction.shape().IsDynamic();
+  for (const Instruction* operand : instruction.operands()) is_static &= !operand->shape().IsDynamic();
+  return is_static;
+}
+
+Candidate CandidateOf(const Step& step) {
+  Candidate candidate;
+  const Instruction& instruction = *step.instruction;
+  if (instruction.opcode() == Opcode::kReduce) {
+    candidate.form = ReduceFormOf(instruction);
+    if (candidate.form.kind == ReduceForm::Kind::kRows) candidate.kind = Candidate::Kind::kRows;
+    if (candidate.form.kind == ReduceForm::Kind::kLines && candidate.form.row_length <= kLongestRow) {
+      candidate.kind = Candidate::Kind::kLines;
+    }
+    return candidate;
+  }
+  if (instruction.shape().NumElements() == 0 || !IsStatic(instruction)) return candidate;
+  const bool by_scalar = instruction.opcode() == Opcode::kSelect &&
+                         instruction.operand(0)->shape().rank() == 0 && instruction.shape().rank() != 0;
+  if (!by_scalar && ElementOpOf(instruction).kind != ElementOp::Kind::kNone) {
+    candidate.kind = Candidate::Kind::kElementwise;
+  }
+  return candidate;
+}
+
+class Former {
+ public:
+  Former(const SideEffects& side_effects, Plan& plan)
+      : side_effects_(side_effects), plan_(plan), views_(plan) {}
+
+  void Run() {
+    const int n = static_cast<int>(plan_.steps.size());
+    group_of_.assign(n, -1);
+    direct_.resize(n);
+    GroupSet effects;  // What the last step with side effects depends on.
+    for (int s = 0; s < n; ++s) {
+      const Step& step = plan_.steps[s];
+      if (!views_.IsView(step.result)) {
+        Candidate candidate = CandidateOf(step);
+        // A start value is read from memory.
+        const bool reduces = candidate.kind != Candidate::Kind::kElementwise;
+        if (reduces && step.operands.size() == 2 && views_.RootOf(step.operands[1]).counts) candidate = {};
+        if (candidate.kind != Candidate::Kind::kOther) {
+          Place(s, candidate);
+          continue;
+        }
+      }
+      GroupSet needs;
+      for (const int slot : step.operands) needs = deps_.Union(needs, DepsOf(slot));
+      if (side_effects_.Has(*step.instruction)) effects = needs = deps_.Union(needs, effects);
+      direct_[s] = needs;
+    }
+    DissolveLoneReductions();
+    Rebuild();
+  }
+
+ private:
+  using Members = GroupMembers;
+
+  // All groups that must run before the slot's value is there.
+  GroupSet DepsOf(int slot) const {
+    const int producer = views_.producer(slot);
+    if (producer < 0) return {};
+    if (group_of_[producer] >= 0) return deps_.OfMember(group_of_[producer]);
+    return deps_.Closure(direct_[producer]);
+  }
+
+  int GroupOfSlot(int slot) const {
+    const int producer = views_.producer(slot);
+    return producer < 0 || group_of_[producer] < 0 ? -1 : deps_.Find(group_of_[producer]);
+  }
+
+  // Whether, and how, the step can be a member of the group, as far as shapes go.
+  struct Fit {
+    bool fits = false;
+    bool per_row = false;
+    int64_t row_length = 0, segment_rows = 0;  // What the group's will be.
+    bool long_rows = false;
+  };
+  Fit FitOf(const Step& step, const Candidate& candidate, const Members& group) const {
+    Fit fit{true, false, group.row_length, group.segment_rows, group.long_rows};
+    const auto wants_rows = [&](int64_t length) {
+      if (group.row_length == length && !group.long_rows) return true;
+      if (group.row_length != 0) return false;
+      fit.row_length = length;
+      return true;
+    };
+    switch (candidate.kind) {
+      case Candidate::Kind::kElementwise: {
+        const int64_t elements = step.instruction->shape().NumElements();
+        if (elements == group.elements) return fit;
+        fit.per_row = true;
+        fit.fits = group.row_length > 0 && !group.long_rows && elements * group.row_length == group.elements;
+        return fit;
+      }
+      case Candidate::Kind::kRows:
+        fit.fits = step.instruction->operand(0)->shape().NumElements() == group.elements;
+        fit.per_row = true;
+        if (candidate.form.row_length > kLongestRow) {
+          fit.fits &=
+              group.row_length == 0 || (group.long_rows && group.row_length == candidate.form.row_length);
+          fit.row_length = candidate.form.row_length;
+          fit.long_rows = true;
+        } else {
+          fit.fits &= wants_rows(candidate.form.row_length);
+        }
+        return fit;
+      case Candidate::Kind::kLines:
+        fit.fits = step.instruction->operand(0)->shape().NumElements() == group.elements &&
+                   (group.segment_rows == 0 || group.segment_rows == candidate.form.segment_rows) &&
+                   wants_rows(candidate.form.row_length);
+        fit.segment_rows = candidate.form.segment_rows;
+        return fit;
+      case Candidate::Kind::kOther:
+        break;
+    }
+    return {};
+  }
+
+  static bool IsStartValue(const Candidate& candidate, size_t operand) {
+    return operand == 1 &&
+           (candidate.kind == Candidate::Kind::kRows || candidate.kind == Candidate::Kind::kLines);
+  }
+
+  bool MayJoin(int s, const Candidate& candidate, int group, const Fit& fit) const {
+    const Members& members = members_[group];
+    if (!fit.fits || deps_.IsClosed(group) || members.steps.size() >= kMostMembers ||
+        members.inputs + plan_.steps[s].operands.size() > kMostGroupValues) {
+      return false;
+    }
+    const Step& step = plan_.steps[s];
+    const bool reads_rows = fit.per_row && candidate.kind == Candidate::Kind::kElementwise;
+    bool any = false;
+    for (size_t i = 0; i < step.operands.size(); ++i) {
+      if (!IsStartValue(candidate, i) && IsInside(views_, step.operands[i], members, reads_rows)) {
+        any = true;
+        continue;
+      }
+      if (deps_.Holds(DepsOf(step.operands[i]), group)) return false;
+    }
+    return any;
+  }
+
+  void Join(int s, const Candidate& candidate, int group, const Fit& fit) {
+    Members& members = members_[group];
+    const Step& step = plan_.steps[s];
+    GroupSet needs;
+    const bool reads_rows = fit.per_row && candidate.kind == Candidate::Kind::kElementwise;
+    for (size_t i = 0; i < step.operands.size(); ++i) {
+      if (!IsStartValue(candidate, i) && IsInside(views_, step.operands[i], members, reads_rows)) continue;
+      needs = deps_.Union(needs, DepsOf(step.operands[i]));
+      ++members.inputs;
+    }
+    deps_.AddDependencies(group, needs);
+    members.row_length = fit.row_length;
+    members.segment_rows = fit.segment_rows;
+    members.long_rows = fit.long_rows;
+    members.steps.push_back(s);
+    const bool ends = candidate.kind == Candidate::Kind::kLines ||
+                      (candidate.kind == Candidate::Kind::kRows && fit.long_rows);
+    members.place[step.result] = {fit.per_row, ends};
+    group_of_[s] = group;
+  }
+
+  // The step's group: that of an operand, else a new one. Groups of its other operands become part of it if they can.
+  void Place(int s, const Candidate& candidate) {
+    const Step& step = plan_.steps[s];
+    int joined = -1;
+    for (size_t i = 0; i < step.operands.size(); ++i) {
+      const int group = GroupOfSlot(views_.RootOf(step.operands[i]).slot);
+      if (group < 0 || group == joined || IsStartValue(candidate, i)) continue;
+      if (!MayJoin(s, candidate, group, FitOf(step, candidate, members_[group]))) continue;
+      if (joined < 0) {
+        joined = group;
+      } else if (MayMerge(members_[joined], members_[group]) && deps_.Merge(joined, group)) {
+        MoveMembers(members_[group], members_[joined]);
+      }
+    }
+    if (joined < 0) {
+      joined = deps_.NewGroup();
+      members_.emplace_back();
+      const bool reduces = candidate.kind != Candidate::Kind::kElementwise;
+      members_.back().elements =
+          (reduces ? step.instruction->operand(0) : step.instruction)->shape().NumElements();
+    }
+    Join(s, candidate, joined, FitOf(step, candidate, members_[joined]));
+  }
+
+  static bool MayMerge(const Members& a, const Members& b) {
+    return a.elements == b.elements && !a.long_rows && !b.long_rows &&
+           (a.row_length == b.row_length || a.row_length == 0 || b.row_length == 0) &&
+           (a.segment_rows == b.segment_rows || a.segment_rows == 0 || b.segment_rows == 0) &&
+           a.steps.size() + b.steps.size() < kMostMembers && a.inputs + b.inputs < kMostGroupValues;
+  }
+
+  static void MoveMembers(Members& from, Members& to) {
+    to.row_length = std::max(from.row_length, to.row_length);
+    to.segment_rows = std::max(from.segment_rows, to.segment_rows);
+    to.inputs += from.inputs;
+    to.steps.insert(to.steps.end(), from.steps.begin(), from.steps.end());
+    to.place.insert(from.place.begin(), from.place.end());
+    from = {};
+  }
+
+  // A reduction alone has a kernel of its own, for more kinds of dimensions.
+  void DissolveLoneReductions() {
+    for (Members& members : members_) {
+      if (members.steps.size() != 1 || plan_.steps[members.steps[0]].instruction->opcode() != Opcode::kReduce)
+        continue;
+      group_of_[members.steps[0]] = -1;
+      members = {};
+    }
+  }
+
+  // The new list of steps: groups, and the steps that stay.
+  void Rebuild() {
+    const int n = static_cast<int>(plan_.steps.size());
+    for (int s = 0; s < n; ++s) {
+      if (group_of_[s] >= 0) group_of_[s] = deps_.Find(group_of_[s]);
+    }
+    for (Members& members : members_) std::sort(members.steps.begin(), members.steps.end());
+    const GroupBuilder builder(plan_, views_, group_of_, members_);
+    const std::vector<bool>& stays = builder.steps_that_stay();
+    std::vector<Step> steps;
+    std::vector<int64_t> key;  // Position of the first step.
+    for (size_t g = 0; g < members_.size(); ++g) {
+      if (members_[g].steps.empty()) continue;
+      key.push_back(members_[g].steps[0]);
+      steps.push_back(builder.Build(members_[g]));
+    }
+    for (int s = 0; s < n; ++s) {
+      if (!stays[s]) continue;
+      key.push_back(s);
+      steps.push_back(std::move(plan_.steps[s]));
+    }
+    plan_.steps = InOrder(std::move(steps), key);
+  }
+
+  std::vector<Step> InOrder(std::vector<Step> steps, const std::vector<int64_t>& key) const {
+    const int n = static_cast<int>(steps.size());
+    std::vector<int> producer(plan_.values.size(), -1), waits(n, 0);
+    std::vector<std::vector<int>> users(n);
+    std::vector<int> effects;
+    for (int s = 0; s < n; ++s) {
+      producer[steps[s].result] = s;
+      for (const int slot : steps[s].more_results) producer[slot] = s;
+      if (side_effects_.Has(*steps[s].instruction)) effects.push_back(s);
+    }
+    const auto after = [&](int before, int s) {
+      users[before].push_back(s);
+      ++waits[s];
+    };
+    for (int s = 0; s < n; ++s) {
+      for (const int slot : steps[s].operands) {
+        if (producer[slot] >= 0) after(producer[slot], s);
+      }
+    }
+    std::sort(effects.begin(), effects.end(), [&](int a, int b) { return key[a] < key[b]; });
+    for (size_t e = 1; e < effects.size(); ++e) after(effects[e - 1], effects[e]);
+    std::priority_queue<std::pair<int64_t, int>, std::vector<std::pair<int64_t, int>>, std::greater<>> ready;
+    for (int s = 0; s < n; ++s) {
+      if (waits[s] == 0) ready.emplace(key[s], s);
+    }
+    std::vector<Step> ordered;
+    while (!ready.empty()) {
+      const int s = ready.top().second;
+      ready.pop();
+      for (const int user : users[s]) {
+        if (--waits[user] == 0) ready.emplace(key[user], user);
+      }
+      ordered.push_back(std::move(steps[s]));
+    }
+    TOROID_CHECK(static_cast<int>(ordered.size()) == n, "groups wait for each other");
+    return ordered;
+  }
+
+  const SideEffects& side_effects_;
+  Plan& plan_;
+  PlanViews views_;
+  GroupDeps deps_;
+  std::vector<int> group_of_;     // By step; -1 for none.
+  std::vector<GroupSet> direct_;  // By step outside groups: the groups that it depends on.
+  std::vector<Members> members_;  // By group.
+};
+
+}  // namespace
+
+void FormGroups(const SideEffects& side_effects, Plan& plan) { Former(side_effects, plan).Run(); }
+
+}  // namespace toroid

@@ -1,0 +1,58 @@
+// BUILD: copts = ["-O3"]
+#include "runtime/loops/select_loops.h"
+
+namespace toroid {
+namespace {
+
+// Elements are only moved, so any type of the same width serves.
+struct Wide16 {
+  uint64_t words[2];
+};
+
+template <typename T, bool kOneTrue, bool kOneFalse>
+void ByElement(const bool* pred, const T* t, const T* f, T* out, int64_t n) {
+  const T one_true = t[0], one_false = f[0];
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const T a = kOneTrue ? one_true : t[i], b = kOneFalse ? one_false : f[i];
+    out[i] = pred[i] ? a : b;
+  }
+}
+
+template <typename T>
+void Loop(Elements<bool> pred, Elements<void> on_true, Elements<void> on_false, void* out, int64_t n) {
+  if (n <= 0) return;
+  const T* t = static_cast<const T*>(on_true.data);
+  const T* f = static_cast<const T*>(on_false.data);
+  T* z = static_cast<T*>(out);
+  if (pred.stride == 0) {
+    const T* chosen = *pred.data ? t : f;
+    const int64_t stride = *pred.data ? on_true.stride : on_false.stride;
+    for (int64_t i = 0; i < n; ++i) z[i] = chosen[i * stride];
+  } else if (on_true.stride == 0) {
+    on_false.stride == 0 ? ByElement<T, true, true>(pred.data, t, f, z, n)
+                         : ByElement<T, true, false>(pred.data, t, f, z, n);
+  } else {
+    on_false.stride == 0 ? ByElement<T, false, true>(pred.data, t, f, z, n)
+                         : ByElement<T, false, false>(pred.data, t, f, z, n);
+  }
+}
+
+}  // namespace
+
+SelectLoop FindSelectLoop(int64_t width) {
+  switch (width) {
+    case 1:
+      return Loop<uint8_t>;
+    case 2:
+      return Loop<uint16_t>;
+    case 4:
+      return Loop<uint32_t>;
+    case 8:
+      return Loop<uint64_t>;
+    default:
+      return Loop<Wide16>;
+  }
+}
+
+}  // namespace toroid

@@ -1,0 +1,22 @@
+// Loops of select: out[i] = pred[i] ? on_true[i] : on_false[i].
+#pragma once
+
+#include <cstdint>
+
+namespace toroid {
+
+// Contiguous elements, or, with stride 0, one element used for all.
+template <typename T>
+struct Elements {
+  const T* data;
+  int64_t stride;
+};
+
+// `out` may be on_true.data or on_false.data if their stride is 1.
+using SelectLoop = void (*)(Elements<bool> pred, Elements<void> on_true, Elements<void> on_false, void* out,
+                            int64_t n);
+
+// For elements of `width` bytes.
+SelectLoop FindSelectLoop(int64_t width);
+
+}  // namespace toroid
