@@ -1,7 +1,7 @@
 """Programs whose run time is compared with jaxlib's: each makes its own inputs, repeats its work, and returns one number.
 
-A program is a function of nothing. `trips` in its row is how often its body runs, so that the start of a process does not hide
-the work. The first 23 are single kinds of work, the others pieces of models.
+A program is a function of nothing. `trips` is how often its body runs: jaxlib takes about a tenth of a second, so that the start of a process does not
+hide the work. The first 23 are single kinds of work, the others pieces of models.
 """
 
 import jax
@@ -63,13 +63,13 @@ MEGA = 1 << 20
 
 
 @starts(lambda: ramp(4 * MEGA))
-@program(20)
+@program(400)
 def multiply_add(x):
     return x * 0.5 + 0.25
 
 
 @starts(lambda: ramp(MEGA))
-@program(10)
+@program(800)
 def chain_of_ten(x):
     y = x * 1.01 + 0.3
     y = y * y - x
@@ -78,25 +78,25 @@ def chain_of_ten(x):
 
 
 @starts(lambda: ramp(4 * MEGA, scale=3))
-@program(10)
+@program(50)
 def gelu(x):
     return jax.nn.gelu(x) + 0.1
 
 
 @starts(lambda: ramp(4 * MEGA))
-@program(10)
+@program(30)
 def exp_tanh(x):
     return jnp.tanh(jnp.exp(x) * 0.3)
 
 
 @starts(lambda: ramp(8192, 512))
-@program(10)
+@program(30)
 def softmax(x):
     return jax.nn.softmax(x, axis=-1) * 100 - 0.1
 
 
 @starts(lambda: ramp(8192, 512))
-@program(10)
+@program(30)
 def layer_norm(x):
     mean = x.mean(-1, keepdims=True)
     variance = ((x - mean) ** 2).mean(-1, keepdims=True)
@@ -104,25 +104,25 @@ def layer_norm(x):
 
 
 @starts(lambda: ramp(8192, 512))
-@program(20)
+@program(220)
 def column_sum(x):
     return x * 0.9 + x.sum(0) * 1e-5
 
 
 @starts(lambda: ramp(2048, 1024, scale=0.01))
-@program(5)
+@program(20)
 def cumulative_sum(x):
     return jnp.cumsum(x, axis=1) * 0.1
 
 
 @starts(lambda: ramp(MEGA).astype(jnp.complex64))
-@program(2)
+@program(8)
 def fft(x):
     return jnp.fft.fft(x) * (1.0 / 1024)
 
 
 @starts(lambda: jax.random.key_data(jax.random.key(7)))
-@program(2)
+@program(20)
 def random_normal(key):
     keys = jax.random.split(jax.random.wrap_key_data(key))
     draws = jax.random.normal(keys[0], (MEGA,))
@@ -137,14 +137,14 @@ def gather_rows(x):
 
 
 @starts(lambda: ramp(4096, 128))
-@program(20)
+@program(160)
 def scatter_add(x):
     rows = (jnp.arange(32768, dtype=jnp.int32) * 7919) % 4096
     return x.at[rows].add(jnp.tile(x, (8, 1)) * 0.01)
 
 
 @starts(lambda: ramp(2048, 2048))
-@program(20)
+@program(40)
 def concat_pad_slice(x):
     y = jnp.concatenate([x[1024:], x[:1024]], axis=0)
     return jnp.pad(y, ((1, 1), (2, 2)))[1:-1, 2:-2]
@@ -163,26 +163,26 @@ def argsort(x):
 
 
 @starts(lambda: ramp(512, 8192))
-@program(2)
+@program(6)
 def top_k(x):
     values, indices = lax.top_k(x, 64)
     return x.at[:, :64].add(values * 0.01 + indices * 1e-6) % 1.0
 
 
 @starts(lambda: ramp(1024, 1024, scale=0.05))
-@program(4)
+@program(8)
 def dot(x):
     return x @ x * 0.9
 
 
 @starts(lambda: ramp(1024, 1024, scale=0.05, dtype=jnp.bfloat16))
-@program(4)
+@program(8)
 def dot_bf16(x):
     return (x @ x * 0.9).astype(jnp.bfloat16)
 
 
 @starts(lambda: ramp(8, 64, 64, 32, scale=0.1))
-@program(4)
+@program(30)
 def convolution(x):
     kernel = ramp(3, 3, 32, 32, scale=0.05)
     return lax.conv_general_dilated(x, kernel, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
@@ -195,7 +195,7 @@ def transpose(x):
 
 
 @starts(lambda: ramp(8, 256, 256, scale=0.3))
-@program(2)
+@program(4)
 def transformer_layer(x):
     w = ramp(256, 768, scale=0.06)
     q, k, v = jnp.split(x @ w, 3, axis=-1)
@@ -220,7 +220,7 @@ def scalar_loop(state):
 
 
 @starts(lambda: ramp(2, 8, 512, 64, scale=0.5))
-@program(2)
+@program(14)
 def masked_attention(x):
     scores = jnp.einsum("bhqd,bhkd->bhqk", x, x) * 0.125
     mask = jnp.tril(jnp.ones((512, 512), bool))
@@ -238,7 +238,7 @@ def rotary_embedding(x):
 
 
 @starts(lambda: [(ramp(128 + i, 128), ramp(128 + i, 128) * 0, ramp(128 + i, 128) * 0) for i in range(100)])
-@program(5)
+@program(50)
 def adam(state):
     new = []
     for w, m, v in state:
@@ -250,13 +250,13 @@ def adam(state):
 
 
 @starts(lambda: ramp(4096, 512))
-@program(5)
+@program(40)
 def layer_norm_gradient(x):
     return x - 0.1 * jax.grad(lambda y: (layer_norm(y) ** 3).sum())(x)
 
 
 @starts(lambda: ramp(1024, 4096))
-@program(5)
+@program(15)
 def cross_entropy(x):
     labels = jnp.arange(1024) * 37 % 4096
 
@@ -267,7 +267,7 @@ def cross_entropy(x):
 
 
 @starts(lambda: ramp(8, 32, 32, 64, scale=0.2))
-@program(3)
+@program(40)
 def convolution_bias_relu(x):
     y = lax.conv_general_dilated(x, ramp(3, 3, 64, 64, scale=0.05), (1, 1), "SAME",
                                  dimension_numbers=("NHWC", "HWIO", "NHWC"))
@@ -275,7 +275,7 @@ def convolution_bias_relu(x):
 
 
 @starts(lambda: ramp(32, 56, 56, 32))
-@program(5)
+@program(100)
 def batch_norm(x):
     mean = x.mean((0, 1, 2))
     variance = (x * x).mean((0, 1, 2)) - mean * mean
@@ -283,7 +283,7 @@ def batch_norm(x):
 
 
 @starts(lambda: ramp(4096, 256, scale=0.5))
-@program(2)
+@program(30)
 def expert_dispatch(x):
     gates = jax.nn.softmax(x @ ramp(256, 8), axis=-1)
     expert = gates.argmax(-1)
@@ -295,13 +295,13 @@ def expert_dispatch(x):
 
 
 @starts(lambda: ramp(MEGA) + 1j * ramp(MEGA)[::-1])
-@program(10)
+@program(30)
 def complex_arithmetic(z):
     return z * z.conj() * 0.3 + jnp.exp(1j * z.real) * 0.2 - z * (0.1 + 0.2j)
 
 
 @starts(lambda: ramp(2048, 1024))
-@program(5)
+@program(160)
 def int8_quantization(x):
     scale = jnp.abs(x).max(-1, keepdims=True) / 127
     q = jnp.clip(jnp.round(x / scale), -127, 127).astype(jnp.int8)
@@ -309,7 +309,7 @@ def int8_quantization(x):
 
 
 @starts(lambda: ramp(65536, 32))
-@program(10)
+@program(120)
 def segment_sums(x):
     segments = jnp.arange(65536) // 16
     sums = jax.ops.segment_sum(x, segments, num_segments=4096)
@@ -317,7 +317,7 @@ def segment_sums(x):
 
 
 @starts(lambda: ramp(64, 128))
-@program(1)
+@program(5)
 def gru_scan(h):
     w, u = ramp(128, 384, scale=0.1), ramp(128, 384, scale=0.1)
 
@@ -332,7 +332,7 @@ def gru_scan(h):
 
 
 @starts(lambda: (jnp.zeros((16, 8)), jnp.zeros((16, 8, 32), jnp.int32)))
-@program(32)
+@program(160)
 def beam_search(state):
     scores, tokens = state
     logits = jnp.sin(tokens[:, :, -1:] * 0.37 + jnp.arange(1000) * 0.11)
@@ -343,14 +343,14 @@ def beam_search(state):
 
 
 @starts(lambda: ramp(256, 4096))
-@program(2)
+@program(20)
 def fft_convolution(x):
     kernel = jnp.fft.rfft(ramp(4096, scale=0.02))
     return jnp.fft.irfft(jnp.fft.rfft(x) * kernel, 4096)
 
 
 @starts(lambda: (ramp(MEGA), jax.random.key_data(jax.random.key(1))))
-@program(3)
+@program(20)
 def dropout(state):
     x, key = state
     keep = jax.random.bernoulli(jax.random.wrap_key_data(key), 0.9, x.shape)
@@ -358,41 +358,41 @@ def dropout(state):
 
 
 @starts(lambda: ramp(8192, 512, dtype=jnp.bfloat16))
-@program(5)
+@program(40)
 def softmax_bf16(x):
     return (jax.nn.softmax(x, axis=-1) * 100 - 0.1).astype(jnp.bfloat16)
 
 
 @starts(lambda: ramp(2048, 1024))
-@program(5)
+@program(40)
 def rms_norm_swiglu(x):
     y = x * lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-6)
     return jax.nn.silu(y[:, :512]).repeat(2, axis=1) * y + x * 0.5
 
 
 @starts(lambda: (jnp.arange(MEGA, dtype=jnp.int32) * 40503) % 1000)
-@program(10)
+@program(210)
 def integer_hash(x):
     y = (x ^ (x >> 4)) * 73244475
     return jnp.where(y % 3 == 0, y & 0xFFFF, (y >> 7) ^ x)
 
 
 @starts(lambda: ramp(32, 112, 112, 16))
-@program(3)
+@program(6)
 def max_pool(x):
     y = lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME")
     return x * 0.9 + y.repeat(2, axis=1).repeat(2, axis=2) * 0.01
 
 
 @starts(lambda: ramp(512, 2048))
-@program(5)
+@program(10)
 def arg_reductions(x):
     best, worst = x.argmax(-1), x.argmin(-1)
     return x * 0.99 + (best - worst)[:, None] * 1e-6
 
 
 @starts(lambda: ramp(1024, 1024))
-@program(10)
+@program(230)
 def stencil(x):
     padded = jnp.pad(x, 1)
     around = padded[:-2, 1:-1] + padded[2:, 1:-1] + padded[1:-1, :-2] + padded[1:-1, 2:]

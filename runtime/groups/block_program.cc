@@ -105,6 +105,15 @@ class Compiler {
 
   int Held(int node) const { return register_of_[node]; }
 
+  // The register of an operand as the op's loop wants it.
+  int Operand(const GroupNode& node, int i) {
+    const GroupNode& operand = group_.nodes[node.operands[i]];
+    if (!node.op.narrow_operands || !IsNarrowFloat(operand.type)) return Held(node.operands[i]);
+    const int raw = NewRegister(static_cast<int>(ByteWidth(operand.type)), operand.per_row);
+    Add(Kind::kNarrow, raw, Held(node.operands[i])).type = operand.type;
+    return raw;
+  }
+
   void Emit(int i) {
     const GroupNode& node = group_.nodes[i];
     switch (node.kind) {
@@ -158,7 +167,7 @@ class Compiler {
 
   void EmitOp(int i) {
     const GroupNode& node = group_.nodes[i];
-    int a = Held(node.operands[0]);
+    const int a = Held(node.operands[0]);
     switch (node.op.kind) {
       case ElementOp::Kind::kNone:
         TOROID_CHECK(false, "a group of an op without loops");
@@ -187,14 +196,8 @@ class Compiler {
         Add(Kind::kUnary, register_of_[i], a).unary = node.op.unary;
         break;
       case ElementOp::Kind::kBinary:
-        if (node.op.narrow_operands) {
-          const PrimitiveType type = group_.nodes[node.operands[0]].type;
-          const int raw = NewRegister(static_cast<int>(ByteWidth(type)), node.per_row);
-          Add(Kind::kNarrow, raw, a).type = type;
-          a = raw;
-        }
         register_of_[i] = ResultRegister(i);
-        Add(Kind::kBinary, register_of_[i], a, Held(node.operands[1])).binary = node.op.binary;
+        Add(Kind::kBinary, register_of_[i], Operand(node, 0), Operand(node, 1)).binary = node.op.binary;
         break;
       case ElementOp::Kind::kSelect:
         register_of_[i] = ResultRegister(i);

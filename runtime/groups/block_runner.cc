@@ -107,16 +107,6 @@ Scratch& ScratchOfThread() {
   return scratch;
 }
 
-// Rounds in place to what the narrow type can state.
-void RoundToNarrow(PrimitiveType type, const float* x, float* out, int64_t n) {
-  alignas(64) char narrow[2 * kConvertBlock];
-  for (int64_t i = 0; i < n; i += kConvertBlock) {
-    const int64_t count = std::min(kConvertBlock, n - i);
-    FloatToNarrow(type, x + i, narrow, count);
-    NarrowToFloat(type, narrow, out + i, count);
-  }
-}
-
 }  // namespace
 
 struct BlockRunner::State {

@@ -69,8 +69,12 @@ ElementOp CompareOp(const Instruction& instruction) {
   const PrimitiveType type = instruction.operand(0)->shape().element_type();
   if (instruction.operand(1)->shape().element_type() != type) return {};
   ElementOp op;
-  op.binary = FindCompareLoop(instruction.attrs().comparison_direction(),
-                              instruction.attrs().comparison_type() == "TOTALORDER", HeldType(type));
+  const bool total = instruction.attrs().comparison_type() == "TOTALORDER";
+  // The one NaN of these types has the bits of -0, and its place in the total order; as f32 it would lose it.
+  op.narrow_operands =
+      total && (type == xla::F8E4M3FNUZ || type == xla::F8E5M2FNUZ || type == xla::F8E4M3B11FNUZ);
+  op.binary = FindCompareLoop(instruction.attrs().comparison_direction(), total,
+                              op.narrow_operands ? type : HeldType(type));
   if (op.binary == nullptr) return {};
   op.kind = Kind::kBinary;
   return op;

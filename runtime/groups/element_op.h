@@ -25,7 +25,8 @@ struct ElementOp {
   // The result is a narrow float that the loops do not round to. False for ops that give one of their operands, or exact results.
   bool rounds = false;
   // The loops read, or write, a narrow float in its own format.
-  bool narrow_operands = false, narrow_result = false;
+  bool narrow_operands = false,
+       narrow_result = false;  // The loops read, or write, narrow floats as they are in memory.
   UnaryLoop unary = nullptr;
   BinaryLoop binary = nullptr, then = nullptr;
   SelectLoop select = nullptr;

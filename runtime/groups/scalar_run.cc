@@ -37,12 +37,10 @@ absl::Status RunOneElement(const Group& group, const BlockProgram& program, bool
       case Kind::kNarrow:
         FloatToNarrow(op.type, reinterpret_cast<const float*>(at[op.a]), at[op.to], 1);
         break;
-      case Kind::kRound: {
-        char narrow[2];
-        FloatToNarrow(op.type, reinterpret_cast<const float*>(at[op.a]), narrow, 1);
-        NarrowToFloat(op.type, narrow, reinterpret_cast<float*>(at[op.to]), 1);
+      case Kind::kRound:
+        RoundToNarrow(op.type, reinterpret_cast<const float*>(at[op.a]), reinterpret_cast<float*>(at[op.to]),
+                      1);
         break;
-      }
       case Kind::kCopy:
         std::memcpy(at[op.to], at[op.a], op.width);
         break;

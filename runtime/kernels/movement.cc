@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
@@ -22,6 +23,38 @@ StridedLoop LoopOverRows(const OpCall& call, int64_t rows, int64_t source_bytes,
   loop.width = WidthOf(call.shape());
   loop.Add(rows, source_bytes, target_bytes);
   return loop;
+}
+
+// A dimension of a padded array: `inside` elements of the operand after `low` of padding.
+struct Border {
+  int64_t size, low, inside;
+};
+
+// Fills what lies outside the operand. Each element of the innermost of `borders` is `inner` elements of memory.
+void FillBorders(absl::Span<const Border> borders, int64_t inner, const char* value, int64_t width,
+                 char* out) {
+  int64_t step = inner;  // Elements of memory per index of the first dimension.
+  for (size_t i = 1; i < borders.size(); ++i) step *= borders[i].size;
+  const Border& border = borders[0];
+  if (border.low > 0) Fill(out, value, width, border.low * step);
+  const int64_t after = border.low + border.inside;
+  if (after < border.size) Fill(out + after * step * width, value, width, (border.size - after) * step);
+  if (borders.size() == 1) return;
+  for (int64_t i = border.low; i < after; ++i) {
+    FillBorders(borders.subspan(1), inner, value, width, out + i * step * width);
+  }
+}
+
+// The dimensions of a padded array; nullopt if the operand is not one block inside the result.
+std::optional<absl::InlinedVector<Border, 6>> BordersOf(const PadView& pad, const Shape& from,
+                                                        const Shape& to) {
+  absl::InlinedVector<Border, 6> borders;
+  for (int i = 0; i < to.rank(); ++i) {
+    const EdgePadding padding = pad[i];
+    if (padding.interior != 0 || padding.low < 0 || padding.high < 0 || from.dim(i) == 0) return std::nullopt;
+    borders.push_back({to.dim(i), padding.low, from.dim(i)});
+  }
+  return borders;
 }
 
 }  // namespace
@@ -146,7 +179,18 @@ absl::Status ExecutePad(OpCall& call) {
   const int64_t rows = uniform ? 1 : call.copies(), width = WidthOf(to);
   RETURN_IF_ERROR(call.NewResult(uniform));
   char* out = call.result().mutable_data();
-  if (call.uniform(1)) {
+  const PadView pad(call.instruction());
+  if (auto borders = BordersOf(pad, from, to); borders.has_value() && !borders->empty()) {
+    int64_t inner = 1;  // Dimensions without padding at the end are one block.
+    while (borders->size() > 1 && borders->back().size == borders->back().inside) {
+      inner *= borders->back().size;
+      borders->pop_back();
+    }
+    for (int64_t row = 0; row < rows; ++row) {
+      FillBorders(*borders, inner, call.data(1) + (call.uniform(1) ? 0 : row * width), width,
+                  out + row * call.result_bytes());
+    }
+  } else if (call.uniform(1)) {
     Fill(out, call.data(1), width, rows * call.result_elements());
   } else {
     for (int64_t row = 0; row < rows; ++row) {
@@ -157,7 +201,6 @@ absl::Status ExecutePad(OpCall& call) {
              to_strides = RowMajorStrides(to.dims(), width);
   StridedLoop loop =
       LoopOverRows(call, rows, call.uniform(0) ? 0 : from.NumElements() * width, call.result_bytes());
-  const PadView pad(call.instruction());
   int64_t source = 0, target = 0;
   for (int i = 0; i < to.rank(); ++i) {
     const EdgePadding padding = pad[i];

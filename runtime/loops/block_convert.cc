@@ -1,6 +1,8 @@
-// BUILD: copts = ["-O3"]
+// BUILD: copts = ["-O3", "-fno-strict-aliasing"]
 #include "runtime/loops/block_convert.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <type_traits>
 
 #include "hlo/ir/native_types.h"
@@ -12,6 +14,14 @@ template <typename T>
 inline constexpr bool kIsNarrow =
     IsSmallFloat<T>::value || std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
 
+// The 16 bits of bf16 nearest to a float, ties to even, NaN to the quiet NaN of its sign; as static_cast<bfloat16> gives them, but
+// without branches.
+inline uint32_t NearestBf16(uint32_t bits) {
+  const uint32_t nearest = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16;
+  const uint32_t quiet = ((bits >> 16) & 0x8000) | 0x7FC0;
+  return (bits & 0x7FFFFFFF) > 0x7F800000 ? quiet : nearest;
+}
+
 }  // namespace
 
 bool IsNarrowFloat(PrimitiveType type) {
@@ -20,6 +30,12 @@ bool IsNarrowFloat(PrimitiveType type) {
 }
 
 void NarrowToFloat(PrimitiveType type, const void* in, float* out, int64_t n) {
+  if (type == xla::BF16) {
+    const uint16_t* values = static_cast<const uint16_t*>(in);
+    uint32_t* bits = reinterpret_cast<uint32_t*>(out);
+    for (int64_t i = 0; i < n; ++i) bits[i] = uint32_t{values[i]} << 16;
+    return;
+  }
   VisitArrayType(
       type,
       [&](auto tag) {
@@ -34,6 +50,12 @@ void NarrowToFloat(PrimitiveType type, const void* in, float* out, int64_t n) {
 }
 
 void FloatToNarrow(PrimitiveType type, const float* in, void* out, int64_t n) {
+  if (type == xla::BF16) {
+    const uint32_t* bits = reinterpret_cast<const uint32_t*>(in);
+    uint16_t* values = static_cast<uint16_t*>(out);
+    for (int64_t i = 0; i < n; ++i) values[i] = static_cast<uint16_t>(NearestBf16(bits[i]));
+    return;
+  }
   VisitArrayType(
       type,
       [&](auto tag) {
@@ -45,6 +67,22 @@ void FloatToNarrow(PrimitiveType type, const float* in, void* out, int64_t n) {
         return 0;
       },
       0);
+}
+
+void RoundToNarrow(PrimitiveType type, const float* in, float* out, int64_t n) {
+  if (type == xla::BF16) {
+    const uint32_t* from = reinterpret_cast<const uint32_t*>(in);
+    uint32_t* to = reinterpret_cast<uint32_t*>(out);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) to[i] = NearestBf16(from[i]) << 16;
+    return;
+  }
+  alignas(64) char narrow[2 * kConvertBlock];
+  for (int64_t i = 0; i < n; i += kConvertBlock) {
+    const int64_t count = std::min(kConvertBlock, n - i);
+    FloatToNarrow(type, in + i, narrow, count);
+    NarrowToFloat(type, narrow, out + i, count);
+  }
 }
 
 }  // namespace toroid

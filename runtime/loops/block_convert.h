@@ -19,5 +19,7 @@ inline PrimitiveType ComputeType(PrimitiveType type) { return IsNarrowFloat(type
 // Conversions of n elements between a narrow float type and float.
 void NarrowToFloat(PrimitiveType type, const void* in, float* out, int64_t n);
 void FloatToNarrow(PrimitiveType type, const float* in, void* out, int64_t n);
+// Rounds n floats to what the narrow type can state; `out` may be `in`.
+void RoundToNarrow(PrimitiveType type, const float* in, float* out, int64_t n);
 
 }  // namespace toroid

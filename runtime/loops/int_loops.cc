@@ -1,11 +1,36 @@
 // BUILD: copts = ["-O3"]
 #include "runtime/loops/int_loops.h"
 
+#include <cstdint>
+#include <type_traits>
+
 #include "hlo/ir/native_types.h"
 #include "runtime/loops/scalar_ops.h"
 
 namespace toroid {
 namespace {
+
+// Quotients of 32-bit numbers by way of double, which holds both exactly: a quotient that is no integer is at least 2^-32 of
+// itself from the next one, and the rounding errs by 2^-53 of it. Vectors have no integer division.
+template <typename T>
+T QuotientOf(T a, T b) {
+  const double quotient = static_cast<double>(a) / static_cast<double>(b == 0 ? T{1} : b);
+  return static_cast<T>(static_cast<int64_t>(quotient));
+}
+template <typename T>
+T DivideWord(T a, T b) {
+  const T quotient = QuotientOf(a, b);
+  return b == 0 ? static_cast<T>(-1) : quotient;
+}
+template <typename T>
+T RemainderWord(T a, T b) {
+  using Ops = IntOps<T>;
+  const T rest = Ops::Subtract(a, Ops::Multiply(QuotientOf(a, b), b));
+  return b == 0 ? a : rest;
+}
+
+template <typename T>
+constexpr bool kIsWord = std::is_same_v<T, int32_t> || std::is_same_v<T, uint32_t>;
 
 template <typename T>
 BinaryLoop Find(Opcode opcode) {
@@ -20,8 +45,10 @@ BinaryLoop Find(Opcode opcode) {
     case Opcode::kMulhi:
       return LoopOfTwo<T, T, Ops::MultiplyHigh>;
     case Opcode::kDivide:
+      if constexpr (kIsWord<T>) return LoopOfTwo<T, T, DivideWord<T>>;
       return LoopOfTwo<T, T, Ops::Divide>;
     case Opcode::kRemainder:
+      if constexpr (kIsWord<T>) return LoopOfTwo<T, T, RemainderWord<T>>;
       return LoopOfTwo<T, T, Ops::Remainder>;
     case Opcode::kPower:
       return LoopOfTwo<T, T, Ops::Power>;

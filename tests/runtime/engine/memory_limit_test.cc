@@ -31,7 +31,10 @@ int64_t Peak(const std::string& body, const std::string& computations = "", int6
 
 TEST(EstimatePeakTest, OperandsThatDieMayGiveTheirPlace) {
   EXPECT_EQ(Peak("x = f32[1000] parameter(0) y = f32[1000] negate(x) ROOT z = f32[1000] sine(y)"), 4000);
-  EXPECT_EQ(Peak("x = f32[1000] parameter(0) y = f32[1000] negate(x) ROOT z = f32[1000] add(x, y)"), 8000);
+  EXPECT_EQ(Peak("x = f32[1000] parameter(0) y = f32[1000] negate(x) ROOT z = f32[1000] add(x, y)"), 4000);
+  EXPECT_EQ(
+      Peak("x = f32[1000] parameter(0) y = f32[1000] negate(x) ROOT z = (f32[1000], f32[1000]) tuple(x, y)"),
+      8000);
 }
 
 TEST(EstimatePeakTest, SharedStorageCountsOnce) {
@@ -84,7 +87,7 @@ TEST(MaxBytesTest, ImpossibleRunsAreRefusedBeforeTheyStart) {
       "ROOT s = f32[1000000000000] negate(b)");
   EXPECT_THAT(RunModule(*module, {}, RunOptions()),
               StatusIs(absl::StatusCode::kResourceExhausted,
-                       HasSubstr("main/b: the values alive here take 4.0 TB, the limit is")));
+                       HasSubstr("main/s: the values alive here take 4.0 TB, the limit is")));
 }
 
 TEST(MaxBytesTest, ItNeedsNoArgumentsToRefuse) {
