@@ -94,6 +94,7 @@ struct Scratch {
   int64_t bytes = 0;
   std::vector<char*> data;
   std::vector<uint8_t> repeat;
+  std::vector<int64_t> filled;
 
   void Grow(int64_t wanted) {
     if (wanted <= bytes) return;
@@ -110,16 +111,20 @@ Scratch& ScratchOfThread() {
 }  // namespace
 
 struct BlockRunner::State {
-  State(const BlockProgram& program, int64_t block) : slot_bytes(CeilOf(block * program.widest, 64) * 64) {
+  State(const BlockProgram& program, int64_t block, int kept)
+      : slot_bytes(CeilOf(block * program.widest, 64) * 64) {
     Scratch& scratch = ScratchOfThread();
     const auto sinks = static_cast<int64_t>(program.sinks.size());
-    scratch.Grow((program.slots + 1 + sinks) * slot_bytes);
+    scratch.Grow((program.slots + 1 + sinks + kept) * slot_bytes);
+    scratch.filled.assign(kept, 0);
     scratch.data.resize(std::max(scratch.data.size(), program.registers.size()));
     scratch.repeat.resize(std::max(scratch.repeat.size(), program.registers.size()));
     memory = scratch.memory.get();
     data = scratch.data.data();
     repeat = scratch.repeat.data();
     spare = memory + program.slots * slot_bytes;
+    kept_memory = spare + (1 + sinks) * slot_bytes;
+    filled = scratch.filled.data();
   }
   // Where a unit that is a whole segment sums a sink.
   char* SumOf(int sink) const { return spare + (sink + 1) * slot_bytes; }
@@ -127,6 +132,9 @@ struct BlockRunner::State {
   const int64_t slot_bytes;
   char* memory;
   char* spare;  // A slot that no register has.
+  char*
+      kept_memory;  // Slots of the lines that stay from block to block, and how many of their elements are there.
+  int64_t* filled;
   char** data;
   uint8_t* repeat;
 };
@@ -135,6 +143,10 @@ BlockLayout LayoutOf(const Group& group, const BlockProgram& program, int64_t co
   BlockLayout layout;
   layout.total = copies * group.elements;
   layout.block = kBlockElements;
+  // Few registers leave room in the first-level cache for longer blocks.
+  constexpr int64_t kCacheBytes = 24 << 10, kMostTimes = 4;
+  const int64_t bytes = (program.slots + 2) * program.widest * kBlockElements;
+  const int64_t times = std::clamp<int64_t>(kCacheBytes / bytes, 1, kMostTimes);
   bool lines = false, parts = false;
   for (const BlockProgram::Sink& sink : program.sinks) {
     lines |= group.nodes[sink.node].kind == GroupNode::Kind::kReduceLines;
@@ -148,6 +160,7 @@ BlockLayout LayoutOf(const Group& group, const BlockProgram& program, int64_t co
     return layout;
   }
   if (group.row_length == 0 || group.long_rows) {
+    layout.block *= times;
     layout.units = CeilOf(layout.total, layout.block);
     return layout;
   }
@@ -174,7 +187,15 @@ BlockRunner::BlockRunner(const Group& group, const BlockProgram& program, int64_
       inputs_(inputs),
       outputs_(outputs),
       layout_(LayoutOf(group, program, copies)) {
-  for (const int node : program.views) sources_.push_back(SourceOf(group.nodes[node], inputs));
+  for (const int node : program.views) {
+    sources_.push_back(SourceOf(group.nodes[node], inputs));
+    Source& source = sources_.back();
+    // A line that every block repeats from its beginning.
+    const bool repeats = source.kind == Source::Kind::kLines && source.dims.size() == 2 &&
+                         source.dims[0].stride == 0 && !group.nodes[node].per_row;
+    const int64_t begins = layout_.rows_per_block > 0 ? group.row_length : layout_.block;
+    if (repeats && layout_.parts == 0 && begins % source.dims[1].size == 0) source.kept = kept_++;
+  }
 }
 
 BlockRunner::Source BlockRunner::SourceOf(const GroupNode& node, absl::Span<const BlockInput> inputs) const {
@@ -211,7 +232,7 @@ BlockRunner::Source BlockRunner::SourceOf(const GroupNode& node, absl::Span<cons
 }
 
 void BlockRunner::RunUnits(int64_t begin, int64_t end) const {
-  State state(program_, layout_.block);
+  State state(program_, layout_.block, kept_);
   for (int64_t unit = begin; unit < end; ++unit) {
     Block block{0, 0, 0, 0, unit, true};
     if (layout_.bands > 0) {
@@ -282,9 +303,14 @@ void BlockRunner::Read(const BlockOp& op, int64_t first, int64_t n, State& state
     to = const_cast<char*>(source.base + first * source.width);
     return;
   }
+  if (source.kept >= 0) {
+    to = state.kept_memory + source.kept * state.slot_bytes;
+    if (state.filled[source.kept] >= n) return;
+    state.filled[source.kept] = n;
+  }
   Lines lines(source.dims, first);
   const bool counts = op.kind == Kind::kCount;
-  if (lines.left() >= n) {
+  if (lines.left() >= n && source.kept < 0) {
     if (counts) {
       state.repeat[op.to] = lines.stride() == 0;
       op.count(group_.nodes[op.node].view.offset + lines.offset(), lines.stride(),

@@ -56,6 +56,7 @@ class BlockRunner {
     const char* base = nullptr;
     int64_t width = 0;
     absl::InlinedVector<View::Dim, 6> dims;  // kLines.
+    int kept = -1;  // kLines: number among the lines that all blocks of a thread share; -1 for others.
   };
   struct Block {
     int64_t first, count;  // Elements.
@@ -82,6 +83,7 @@ class BlockRunner {
   const absl::Span<char* const> outputs_;
   absl::Span<char* const> sums_;
   BlockLayout layout_;
+  int kept_ = 0;
   absl::InlinedVector<Source, 8> sources_;  // By the number of the view.
 };
 

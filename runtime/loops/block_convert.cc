@@ -22,6 +22,16 @@ inline uint32_t NearestBf16(uint32_t bits) {
   return (bits & 0x7FFFFFFF) > 0x7F800000 ? quiet : nearest;
 }
 
+void WidenBf16(const uint16_t* in, uint32_t* out, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[i] = uint32_t{in[i]} << 16;
+}
+
+void NarrowToBf16(const uint32_t* in, uint16_t* out, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<uint16_t>(NearestBf16(in[i]));
+}
+
 }  // namespace
 
 bool IsNarrowFloat(PrimitiveType type) {
@@ -30,12 +40,8 @@ bool IsNarrowFloat(PrimitiveType type) {
 }
 
 void NarrowToFloat(PrimitiveType type, const void* in, float* out, int64_t n) {
-  if (type == xla::BF16) {
-    const uint16_t* values = static_cast<const uint16_t*>(in);
-    uint32_t* bits = reinterpret_cast<uint32_t*>(out);
-    for (int64_t i = 0; i < n; ++i) bits[i] = uint32_t{values[i]} << 16;
-    return;
-  }
+  if (type == xla::BF16)
+    return WidenBf16(static_cast<const uint16_t*>(in), reinterpret_cast<uint32_t*>(out), n);
   VisitArrayType(
       type,
       [&](auto tag) {
@@ -50,12 +56,8 @@ void NarrowToFloat(PrimitiveType type, const void* in, float* out, int64_t n) {
 }
 
 void FloatToNarrow(PrimitiveType type, const float* in, void* out, int64_t n) {
-  if (type == xla::BF16) {
-    const uint32_t* bits = reinterpret_cast<const uint32_t*>(in);
-    uint16_t* values = static_cast<uint16_t*>(out);
-    for (int64_t i = 0; i < n; ++i) values[i] = static_cast<uint16_t>(NearestBf16(bits[i]));
-    return;
-  }
+  if (type == xla::BF16)
+    return NarrowToBf16(reinterpret_cast<const uint32_t*>(in), static_cast<uint16_t*>(out), n);
   VisitArrayType(
       type,
       [&](auto tag) {

@@ -1,4 +1,4 @@
-// BUILD: copts = ["-O3"]
+// BUILD: copts = ["-O3", "-fno-trapping-math"]
 #include "runtime/loops/compare_loops.h"
 
 #include "hlo/ir/native_types.h"

@@ -1,4 +1,4 @@
-// BUILD: copts = ["-O2", "-ftree-vectorize"]
+// BUILD: copts = ["-O3", "-fno-trapping-math"]
 #include "runtime/loops/convert_loops.h"
 
 #include "hlo/ir/native_types.h"

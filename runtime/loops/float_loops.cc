@@ -1,9 +1,10 @@
-// BUILD: copts = ["-O3", "-fno-math-errno"]
+// BUILD: copts = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
 #include "runtime/loops/float_loops.h"
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstring>
 #include <limits>
 
 #include "runtime/loops/scalar_ops.h"
@@ -92,6 +93,50 @@ BinaryLoop FindReal(Opcode opcode) {
   }
 }
 
+// Products of complex numbers as vectors; blocks with a result that is not a number take the slow way, which finds infinities.
+template <typename R, Repeat kRepeat>
+void ComplexProducts(const std::complex<R>* x, const std::complex<R>* y, std::complex<R>* out, int64_t n) {
+  constexpr int64_t kBlock = 256;
+  R block[2 * kBlock];
+  const std::complex<R> one =
+      kRepeat == Repeat::kFirst ? *x : *y;  // `out` may be the memory of the repeated operand.
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t some = std::min(kBlock, n - i);
+    const std::complex<R>* first = kRepeat == Repeat::kFirst ? &one : x + i;
+    const std::complex<R>* second = kRepeat == Repeat::kSecond ? &one : y + i;
+    const R* a = reinterpret_cast<const R*>(first);
+    const R* b = reinterpret_cast<const R*>(second);
+    int unfit = 0;
+    for (int64_t j = 0; j < some; ++j) {
+      const int64_t k = kRepeat == Repeat::kFirst ? 0 : 2 * j, l = kRepeat == Repeat::kSecond ? 0 : 2 * j;
+      const R real = a[k] * b[l] - a[k + 1] * b[l + 1], imag = a[k] * b[l + 1] + a[k + 1] * b[l];
+      unfit |= (real != real) & (imag != imag);
+      block[2 * j] = real;
+      block[2 * j + 1] = imag;
+    }
+    if (unfit != 0) {
+      LoopOfTwo<std::complex<R>, std::complex<R>, ComplexOps<R>::Multiply>(first, second, block, some,
+                                                                           kRepeat);
+    }
+    std::memcpy(static_cast<void*>(out + i), block, some * sizeof(std::complex<R>));
+  }
+}
+
+template <typename R>
+void ComplexProductLoop(const void* a, const void* b, void* out, int64_t n, Repeat repeat) {
+  const auto* x = static_cast<const std::complex<R>*>(a);
+  const auto* y = static_cast<const std::complex<R>*>(b);
+  auto* z = static_cast<std::complex<R>*>(out);
+  switch (repeat) {
+    case Repeat::kNone:
+      return ComplexProducts<R, Repeat::kNone>(x, y, z, n);
+    case Repeat::kFirst:
+      return ComplexProducts<R, Repeat::kFirst>(x, y, z, n);
+    case Repeat::kSecond:
+      return ComplexProducts<R, Repeat::kSecond>(x, y, z, n);
+  }
+}
+
 template <typename R>
 BinaryLoop FindComplex(Opcode opcode) {
   using T = std::complex<R>;
@@ -102,7 +147,7 @@ BinaryLoop FindComplex(Opcode opcode) {
     case Opcode::kSubtract:
       return LoopOfTwo<T, T, Ops::Subtract>;
     case Opcode::kMultiply:
-      return LoopOfTwo<T, T, Ops::Multiply>;
+      return ComplexProductLoop<R>;
     case Opcode::kDivide:
       return LoopOfTwo<T, T, Ops::Divide>;
     case Opcode::kPower:

@@ -1,4 +1,4 @@
-// BUILD: copts = ["-O3"]
+// BUILD: copts = ["-O3", "-fno-trapping-math"]
 #include "runtime/loops/int_loops.h"
 
 #include <cstdint>
@@ -12,21 +12,20 @@ namespace {
 
 // Quotients of 32-bit numbers by way of double, which holds both exactly: a quotient that is no integer is at least 2^-32 of
 // itself from the next one, and the rounding errs by 2^-53 of it. Vectors have no integer division.
+// Division by 0 gives all bits, its rest the dividend; without a branch, for the sake of vectors.
 template <typename T>
-T QuotientOf(T a, T b) {
-  const double quotient = static_cast<double>(a) / static_cast<double>(b == 0 ? T{1} : b);
+T QuotientByOneOrMore(T a, T b) {
+  const double quotient = static_cast<double>(a) / static_cast<double>(b | static_cast<T>(b == 0));
   return static_cast<T>(static_cast<int64_t>(quotient));
 }
 template <typename T>
 T DivideWord(T a, T b) {
-  const T quotient = QuotientOf(a, b);
-  return b == 0 ? static_cast<T>(-1) : quotient;
+  return QuotientByOneOrMore(a, b) | static_cast<T>(-static_cast<T>(b == 0));
 }
 template <typename T>
 T RemainderWord(T a, T b) {
   using Ops = IntOps<T>;
-  const T rest = Ops::Subtract(a, Ops::Multiply(QuotientOf(a, b), b));
-  return b == 0 ? a : rest;
+  return Ops::Subtract(a, Ops::Multiply(QuotientByOneOrMore(a, b), b));
 }
 
 template <typename T>

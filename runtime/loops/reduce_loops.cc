@@ -1,4 +1,4 @@
-// BUILD: copts = ["-O3"]
+// BUILD: copts = ["-O3", "-fno-trapping-math"]
 #include "runtime/loops/reduce_loops.h"
 
 #include <algorithm>

@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "hlo/ir/native_types.h"
+#include "runtime/loops/float_functions.h"
 
 namespace toroid {
 
@@ -118,48 +119,6 @@ struct IntOps {
   }
 };
 
-// e^x in float without branches, so that loops of it are vectorized; error below 2 units in the last place.
-//   x = n ln 2 + r, |r| <= ln(2) / 2, e^x = 2^n * e^r with e^r = 1 + r + r^2 * polynomial(r)
-// Source: coefficients of expf in the Cephes library (Moshier).
-inline float ExpOfFloat(float x) {
-  // Beyond these the result is 0 or infinite; NaN passes through.
-  const float bounded = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x;
-  // Adding 1.5 * 2^23 rounds to an integer, which is then in the low bits.
-  constexpr float kRound = 12582912.0f;
-  const float rounded = bounded * 1.44269504088896341f + kRound;
-  const float n = rounded - kRound;
-  const float r = (bounded - n * 0.693359375f) - n * -2.12194440e-4f;
-  float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  const float y = p * (r * r) + r + 1.0f;
-  // 2^n in two factors, each a normal number.
-  const int32_t exponent =
-      static_cast<int32_t>(std::bit_cast<uint32_t>(rounded) - std::bit_cast<uint32_t>(kRound));
-  const int32_t half = exponent >> 1;
-  const float first = std::bit_cast<float>((static_cast<uint32_t>(half) + 127u) << 23);
-  const float second =
-      std::bit_cast<float>((static_cast<uint32_t>(exponent) - static_cast<uint32_t>(half) + 127u) << 23);
-  return y * first * second;
-}
-
-// tanh |x| = |x| + |x|^3 * polynomial(x^2) below 0.625, 1 - 2 / (e^2|x| + 1) above.
-// Source: coefficients of tanhf in the Cephes library (Moshier).
-inline float TanhOfFloat(float x) {
-  const float a = std::fabs(x), z = a * a;
-  float p = -5.70498872745e-3f;
-  p = p * z + 2.06390887954e-2f;
-  p = p * z - 5.37397155531e-2f;
-  p = p * z + 1.33314422036e-1f;
-  p = p * z - 3.33332819422e-1f;
-  const float small = p * z * a + a;
-  const float large = 1.0f - 2.0f / (ExpOfFloat(2.0f * a) + 1.0f);
-  return std::copysign(a < 0.625f ? small : large, x);
-}
-
 // T is float or double.
 template <typename T>
 struct FloatOps {
@@ -186,8 +145,14 @@ struct FloatOps {
     return std::exp(x);
   }
   static T Expm1(T x) { return std::expm1(x); }
-  static T Log(T x) { return std::log(x); }
-  static T Log1p(T x) { return std::log1p(x); }
+  static T Log(T x) {
+    if constexpr (std::is_same_v<T, float>) return LogOfFloat(x);
+    return std::log(x);
+  }
+  static T Log1p(T x) {
+    if constexpr (std::is_same_v<T, float>) return Log1pOfFloat(x);
+    return std::log1p(x);
+  }
   static T Sqrt(T x) { return std::sqrt(x); }
   static T Rsqrt(T x) { return T{1} / std::sqrt(x); }
   static T Cbrt(T x) { return std::cbrt(x); }

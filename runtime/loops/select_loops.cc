@@ -1,5 +1,7 @@
-// BUILD: copts = ["-O3"]
+// BUILD: copts = ["-O3", "-fno-trapping-math"]
 #include "runtime/loops/select_loops.h"
+
+#include <type_traits>
 
 namespace toroid {
 namespace {
@@ -12,10 +14,17 @@ struct Wide16 {
 template <typename T, bool kOneTrue, bool kOneFalse>
 void ByElement(const bool* pred, const T* t, const T* f, T* out, int64_t n) {
   const T one_true = t[0], one_false = f[0];
+  const uint8_t* bytes = reinterpret_cast<const uint8_t*>(pred);
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
     const T a = kOneTrue ? one_true : t[i], b = kOneFalse ? one_false : f[i];
-    out[i] = pred[i] ? a : b;
+    if constexpr (std::is_integral_v<T>) {
+      // By a mask: compilers make vectors of it.
+      const T chooses = static_cast<T>(0 - static_cast<T>(bytes[i] != 0));
+      out[i] = static_cast<T>((a & chooses) | (b & ~chooses));
+    } else {
+      out[i] = bytes[i] != 0 ? a : b;
+    }
   }
 }
 

@@ -1,8 +1,10 @@
-// BUILD: copts = ["-O3", "-fno-math-errno"]
+// BUILD: copts = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
 #include "runtime/loops/unary_loops.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "hlo/ir/native_types.h"
 #include "runtime/loops/scalar_ops.h"
@@ -17,6 +19,26 @@ void Loop(const void* x, void* out, int64_t n) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) result[i] = kOp(in[i]);
 }
+
+// A loop of a function that is vectorized for |x| <= kMostRadians; blocks with other numbers take the slow one.
+template <float (*kFast)(float), float (*kSlow)(float)>
+void AngleLoop(const void* x, void* out, int64_t n) {
+  constexpr int64_t kBlock = 512;
+  const float* in = static_cast<const float*>(x);
+  float* result = static_cast<float*>(out);
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t some = std::min(kBlock, n - i);
+    int unfit = 0;
+    for (int64_t j = i; j < i + some; ++j) unfit |= !(std::fabs(in[j]) <= kMostRadians);
+    if (unfit == 0) {
+      Loop<float, float, kFast>(in + i, result + i, some);
+    } else {
+      Loop<float, float, kSlow>(in + i, result + i, some);
+    }
+  }
+}
+float FastSine(float x) { return SineOfFloat(x, 0); }
+float FastCosine(float x) { return SineOfFloat(x, 1); }
 
 template <typename T>
 UnaryLoop IntLoop(Opcode opcode) {
@@ -112,6 +134,10 @@ R ComplexAbs(std::complex<R> x) {
 template <typename T>
 UnaryLoop FloatLoop(Opcode opcode) {
   using Ops = FloatOps<T>;
+  if constexpr (std::is_same_v<T, float>) {
+    if (opcode == Opcode::kSin) return AngleLoop<FastSine, Ops::Sin>;
+    if (opcode == Opcode::kCos) return AngleLoop<FastCosine, Ops::Cos>;
+  }
   switch (opcode) {
     TOROID_TRANSCENDENTAL_CASES(T, Ops)
     case Opcode::kAbs:
