@@ -112,7 +112,7 @@ def column_sum(x):
 @starts(lambda: ramp(2048, 1024, scale=0.01))
 @program(20)
 def cumulative_sum(x):
-    return jnp.cumsum(x, axis=1) * 0.1
+    return jnp.cumsum(x, axis=1) * 0.001
 
 
 @starts(lambda: ramp(MEGA).astype(jnp.complex64))
@@ -252,7 +252,7 @@ def adam(state):
 @starts(lambda: ramp(4096, 512))
 @program(40)
 def layer_norm_gradient(x):
-    return x - 0.1 * jax.grad(lambda y: (layer_norm(y) ** 3).sum())(x)
+    return x - 0.001 * jax.grad(lambda y: (layer_norm(y) ** 3).sum())(x)
 
 
 @starts(lambda: ramp(1024, 4096))
@@ -345,8 +345,8 @@ def beam_search(state):
 @starts(lambda: ramp(256, 4096))
 @program(20)
 def fft_convolution(x):
-    kernel = jnp.fft.rfft(ramp(4096, scale=0.02))
-    return jnp.fft.irfft(jnp.fft.rfft(x) * kernel, 4096)
+    kernel = jnp.fft.rfft(jnp.zeros(4096).at[:3].set(jnp.array([0.5, 0.3, 0.15])))
+    return jnp.fft.irfft(jnp.fft.rfft(x) * kernel, 4096) + 0.01
 
 
 @starts(lambda: (ramp(MEGA), jax.random.key_data(jax.random.key(1))))

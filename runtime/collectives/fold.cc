@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "hlo/base/status.h"
-#include "runtime/loops/binary_loops.h"
 #include "runtime/kernels/reducer.h"
+#include "runtime/loops/binary_loops.h"
 #include "runtime/loops/block_convert.h"
 #include "runtime/loops/thread_pool.h"
 #include "runtime/plan/scalar_body.h"

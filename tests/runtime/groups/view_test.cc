@@ -34,8 +34,7 @@ TEST(ViewTest, Broadcasts) {
 }
 
 TEST(ViewTest, SlicesReversalsAndTransposes) {
-  EXPECT_EQ(ViewOf("x = f32[4,6] parameter(0) ROOT y = f32[2,3] slice(x), slice={[1:3],[1:6:2]}"),
-            "7: 6*2");
+  EXPECT_EQ(ViewOf("x = f32[4,6] parameter(0) ROOT y = f32[2,3] slice(x), slice={[1:3],[1:6:2]}"), "7: 6*2");
   EXPECT_EQ(ViewOf("x = f32[4,6] parameter(0) ROOT y = f32[2,6] slice(x), slice={[1:3],[0:6]}"), "6: 12*1");
   EXPECT_EQ(ViewOf("x = f32[4,6] parameter(0) ROOT y = f32[4,6] reverse(x), dimensions={1}"), "5: 4*6 6*-1");
   EXPECT_EQ(ViewOf("x = f32[4,6] parameter(0) ROOT y = f32[6,4] transpose(x), dimensions={1,0}"),
