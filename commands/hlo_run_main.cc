@@ -70,6 +70,11 @@ int main(int argc, char** argv) {
   app.add_flag(
       "--promote", command.promote,
       "Run without rounding: floats in f64, rounded only where their bits count; with --check: errors by output");
+  app.add_flag("--plan", command.plan,
+               "Print what would run, step by step: groups of instructions, bytes read and written");
+  app.add_flag("--profile", command.profile,
+               "Print where the time of the run goes, by step and line of source, on standard error");
+  app.add_option("--trace", command.trace, "Write the times of the run's steps as JSON for ui.perfetto.dev");
   app.add_option("--max_bytes", command.max_bytes,
                  "Most memory for values, such as 4GiB; default: four fifths of what is available")
       ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true))

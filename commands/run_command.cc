@@ -14,6 +14,7 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
+#include "hlo/base/terminal.h"
 #include "hlo/base/text_table.h"
 #include "hlo/devices/replicas.h"
 #include "hlo/devices/spmd_record.h"
@@ -26,6 +27,7 @@
 #include "runtime/check/check_outcome.h"
 #include "runtime/check/program_runner.h"
 #include "runtime/check/run_check.h"
+#include "runtime/engine/executor.h"
 #include "runtime/engine/memory_limit.h"
 #include "runtime/loops/thread_pool.h"
 #include "runtime/mesh/block_pool.h"
@@ -160,6 +162,16 @@ absl::Status WriteResult(HloFile& file, const std::vector<Literal>& arguments, c
   return WriteHloFile(file, path);
 }
 
+// Prints the profile's table, and writes its trace.
+absl::Status ReportProfile(const HloRunCommand& command, const RunProfile& profile) {
+  if (command.profile) {
+    ThreadPool pool;
+    const ScopedThreads threads(pool);
+    std::fputs(ProfileText(profile, MeasureRates(), OutputWidth()).c_str(), stderr);
+  }
+  return command.trace.empty() ? absl::OkStatus() : WriteOutput(command.trace, TraceJson(profile));
+}
+
 // Runs the program; with --check compares the result, and prints the line.
 absl::Status RunAndReport(const HloRunCommand& command, HloFile& file, const Program& program,
                           const RunArguments& arguments, ProgramRunner& runner) {
@@ -172,6 +184,7 @@ absl::Status RunAndReport(const HloRunCommand& command, HloFile& file, const Pro
                    plain ? runner.Run(*program.module, global, "run")
                          : runner.RunPromoted(*program.module, global, "run without rounding"));
   const Literal& result = run.result;
+  RETURN_IF_ERROR(ReportProfile(command, run.profile));
   if (!command.outfeed.empty()) {
     ASSIGN_OR_RETURN(const std::string archive, OutfeedArchive(runner.outfeed()));
     RETURN_IF_ERROR(WriteOutput(command.outfeed, archive));
@@ -260,6 +273,11 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file, const RanksHer
     SetReplicas(command.num_replicas, &module);
   }
   ASSIGN_OR_RETURN(const Program program, MakeProgram(command, module, max_bytes));
+  if (command.plan) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<Executor> executor, Executor::Create(*program.module));
+    std::fputs(executor->PlanText().c_str(), stdout);
+    return absl::OkStatus();
+  }
   if (AreArgumentsGenerated(file, command.args)) {
     RETURN_IF_ERROR(CheckRunsFit(command, module, program, max_bytes, ranks));
   }
@@ -278,6 +296,7 @@ absl::Status RunFile(const HloRunCommand& command, HloFile& file, const RanksHer
   options.check_replicas = command.check;
   if (command.check) options.tolerances = TolerancesOf(command, module);
   options.show_progress = IsTerminal();
+  options.profile = command.profile || !command.trace.empty();
   options.transport = ranks.transport;
   ProgramRunner runner(arguments.values, std::move(infeed), options);
   return RunAndReport(command, file, program, arguments, runner);

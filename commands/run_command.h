@@ -42,6 +42,10 @@ struct HloRunCommand {
   int64_t max_bytes = 0;  // Most bytes of values, arguments and result included; 0: DefaultMaxBytes().
   std::string infeed;     // .npz of what infeeds take.
   std::string outfeed;    // .npz to write, of what outfeeds give.
+  bool plan = false;      // Print the plan instead of running (runtime/engine/plan_text.h).
+  bool profile =
+      false;  // Print where the time of the run goes, on standard error (runtime/engine/run_profile.h).
+  std::string trace;   // JSON file of the steps' times to write.
   std::string output;  // *.npz or *.npy: the result; else HloSnapshot with arguments, too. Empty: print it.
   PartitionFunction partition;
   TransportKind transport = TransportKind::kLocal;

@@ -86,6 +86,7 @@ absl::StatusOr<ProgramRun> ProgramRunner::Run(const Module& module, const std::v
   std::optional<Progress> progress;
   if (options_.show_progress) run_.progress = &progress.emplace(std::string(what));
   ProgramRun run;
+  if (options_.profile) run_.profile = &run.profile;
   const bool partitioned = IsPartitioned(module);
   run_.transport = partitioned || run_.num_replicas > 1 ? options_.transport : nullptr;
   if (!partitioned && run_.transport != nullptr) {

@@ -25,6 +25,7 @@ struct ProgramRun {
   double seconds = 0;
   std::vector<std::string> device_rounding;  // Where devices differ by rounding, a line for each output.
   int64_t rounding_ops = 0;                  // Without rounding: those that round all the same (promote.h).
+  RunProfile profile;                        // If asked for.
   bool jumps = false;                        // Without rounding: some op jumps (promote.h).
 };
 
@@ -38,6 +39,7 @@ class ProgramRunner {
     bool check_replicas = false;
     std::vector<double> tolerances;
     bool show_progress = false;  // On standard error (progress.h).
+    bool profile = false;        // Take the times of steps.
     // Connects rank 0, which this is, to the others (ranks_run.h); null: all devices are here. Modules of one device
     // run here in any case.
     Transport* transport = nullptr;

@@ -10,9 +10,11 @@
 #include "hlo/passes/mixed_precision.h"
 #include "runtime/dynamic/dynamic_size.h"
 #include "runtime/engine/memory_limit.h"
+#include "runtime/engine/plan_text.h"
 #include "runtime/loops/thread_pool.h"
 #include "runtime/mesh/limit_error.h"
 #include "runtime/plan/run_plan.h"
+#include "runtime/plan/step_timer.h"
 #include "runtime/transport/transport.h"
 
 namespace toroid {
@@ -99,6 +101,8 @@ int64_t Executor::MaxBytes(const RunOptions& options) const {
   return default_max_bytes_;
 }
 
+std::string Executor::PlanText() const { return toroid::PlanText(*entry_); }
+
 absl::Status Executor::CheckMemory(const std::vector<bool>& uniform_arguments, const RunOptions& options,
                                    int64_t max_bytes) const {
   const auto [begin, end] = ShareHere(options);
@@ -147,8 +151,11 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
   for (MeshValue& argument : arguments) buffers.push_back(std::move(argument.mutable_buffer()));
   state.progress = options.progress;
   state.infeed = options.infeed.get();
+  StepTimer timer;
+  if (options.profile != nullptr) state.timer = &timer;
   MeshBuffer result;
   RETURN_IF_ERROR(RunPlan(*entry_, absl::MakeSpan(buffers), mesh, &result));
+  if (options.profile != nullptr) *options.profile = ProfileOf(timer, NumThreads());
   if (options.outfeed != nullptr) *options.outfeed = std::move(state.outfeed);
   return MeshValue(module_.entry()->root()->shape(), here, std::move(result));
 }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
 #include "runtime/engine/plan_builder.h"
+#include "runtime/engine/run_profile.h"
 #include "runtime/loops/thread_pool.h"
 #include "runtime/mesh/infeed.h"
 #include "runtime/mesh/mesh_value.h"
@@ -40,6 +42,8 @@ struct RunOptions {
   Outfeed* outfeed = nullptr;
   // Receiver of progress.
   Progress* progress = nullptr;
+  // Receiver of the times of the steps.
+  RunProfile* profile = nullptr;
   // Threads of the kernels; 0: the caller's (ScopedThreads), else one per processor.
   int threads = 0;
   // Connects the ranks that share the devices; each rank has the devices Transport::ShareOf(rank), and its
@@ -62,6 +66,9 @@ class Executor {
   // "computation/instruction: ..." for errors while running (kUnimplemented, kResourceExhausted,
   // kInvalidArgument for devices that diverge at a collective).
   absl::StatusOr<MeshValue> Run(std::vector<MeshValue> arguments, const RunOptions& options);
+
+  // The plan as text (plan_text.h).
+  std::string PlanText() const;
 
   // Refuses, as Run does, a run that needs more memory than it may take. Needs no arguments, only whether
   // each of them is equal on all devices.

@@ -14,6 +14,7 @@
 namespace toroid {
 
 class Progress;
+class StepTimer;
 class Transport;
 
 // State of one run of a module, shared by all its computations.
@@ -36,6 +37,8 @@ struct RunState {
   // to 1.
   Progress* progress = nullptr;
   double progress_begin = 0, progress_width = 1;
+  // Takes the times of the steps, null for none.
+  StepTimer* timer = nullptr;
   // Connects the ranks that share the devices; null if all devices are here.
   Transport* transport = nullptr;
   // Messages of send ops that no recv-done has taken, by channel and receiving device.

@@ -6,6 +6,7 @@
 #include "runtime/plan/op_call.h"
 #include "runtime/plan/progress.h"
 #include "runtime/plan/rowless.h"
+#include "runtime/plan/step_timer.h"
 
 namespace toroid {
 namespace {
@@ -17,6 +18,10 @@ absl::Status Locate(const absl::Status& status, const Instruction& instruction, 
       status,
       absl::StrCat(instruction.computation()->name(), "/",
                    instruction.name().empty() ? std::string(instruction.opcode_name()) : instruction.name()));
+}
+
+int64_t RowsOf(const MeshBuffer& value, const MeshContext& mesh) {
+  return value.empty() || value.is_tuple() || value.uniform() ? 1 : mesh.copies;
 }
 
 absl::Status RunSteps(Plan& plan, Frame& frame, const MeshContext& mesh) {
@@ -38,8 +43,10 @@ absl::Status RunSteps(Plan& plan, Frame& frame, const MeshContext& mesh) {
                     *step.instruction, *mesh.run);
     }
     OpCall call(step, slots, mesh);
+    if (run.timer != nullptr) run.timer->Begin();
     const absl::Status status =
         rowless && !step.handles_no_rows ? ExecuteWithoutRows(step.kernel, call) : step.kernel(call);
+    if (run.timer != nullptr) run.timer->End(step, RowsOf(slots[step.result], mesh));
     if (!status.ok()) {
       return Locate(status, *step.instruction, *mesh.run);
     }

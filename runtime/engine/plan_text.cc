@@ -1,0 +1,106 @@
+#include "runtime/engine/plan_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "hlo/analysis/work.h"
+#include "hlo/base/text_table.h"
+#include "runtime/engine/memory_limit.h"
+#include "runtime/groups/run_group.h"
+
+namespace toroid {
+namespace {
+
+// Bytes of the input that a source node reads.
+int64_t BytesRead(const GroupNode& source) {
+  int64_t elements = 1;
+  for (const View::Dim& dim : source.view.dims) elements *= dim.stride == 0 ? 1 : dim.size;
+  return elements * ByteWidth(source.type);
+}
+
+int64_t Flops(const Instruction& instruction) {
+  const Work work = WorkOf(instruction);
+  return work.matrix_flops + work.vector_flops;
+}
+
+void Collect(const Plan& plan, absl::flat_hash_set<const Plan*>& seen, std::vector<const Plan*>& order) {
+  if (!seen.insert(&plan).second) return;
+  order.push_back(&plan);
+  for (const Step& step : plan.steps) {
+    for (const Plan* callee : step.called) Collect(*callee, seen, order);
+  }
+}
+
+std::string StepLine(const Step& step) {
+  const StepCost cost = CostOf(step);
+  std::string text = absl::StrCat("  ", KindText(step), "  ", NameText(step), "  reads ",
+                                  BytesText(cost.bytes_read), ", writes ", BytesText(cost.bytes_written));
+  for (const Plan* callee : step.called) absl::StrAppend(&text, ", calls ", callee->computation->name());
+  return text;
+}
+
+}  // namespace
+
+StepCost CostOf(const Step& step) {
+  StepCost cost;
+  const Group* group = GroupOf(step);
+  if (group == nullptr) {
+    const Work work = WorkOf(*step.instruction);
+    return {work.bytes_read, work.bytes_written, work.matrix_flops + work.vector_flops};
+  }
+  for (const GroupNode& node : group->nodes) {
+    if (node.kind == GroupNode::Kind::kSource) cost.bytes_read += BytesRead(node);
+    if (node.instruction != nullptr) cost.flops += Flops(*node.instruction);
+  }
+  for (const Group::Output& output : group->outputs) cost.bytes_written += output.bytes;
+  return cost;
+}
+
+std::string KindText(const Step& step) {
+  if (GroupOf(step) == nullptr) return std::string(step.instruction->opcode_name());
+  return absl::StrCat("group of ", step.instructions);
+}
+
+std::string NameText(const Step& step) {
+  const Group* group = GroupOf(step);
+  if (group == nullptr) return step.instruction->name();
+  const Instruction* first = nullptr;
+  for (const GroupNode& node : group->nodes) {
+    if (node.instruction == nullptr) continue;
+    first = node.instruction;
+    break;
+  }
+  if (first == nullptr || first == step.instruction) return step.instruction->name();
+  return absl::StrCat(first->name(), " .. ", step.instruction->name());
+}
+
+std::string PlanText(const Plan& entry) {
+  absl::flat_hash_set<const Plan*> seen;
+  std::vector<const Plan*> order;
+  Collect(entry, seen, order);
+  int64_t instructions = 0, steps = 0;
+  for (const Plan* plan : order) {
+    for (const Step& step : plan->steps) instructions += step.instructions;
+    steps += static_cast<int64_t>(plan->steps.size());
+  }
+  std::string text =
+      absl::StrCat(CountText(instructions), " instructions in ", CountText(steps), " steps; at least ",
+                   BytesText(EstimatePeak(entry, {}, 1).bytes), " of values on a device\n");
+  for (const Plan* plan : order) {
+    absl::StrAppend(&text, plan->computation->name(), "\n");
+    for (const Step& step : plan->steps) {
+      absl::StrAppend(&text, StepLine(step), "\n");
+      const Group* group = GroupOf(step);
+      if (group == nullptr) continue;
+      for (const absl::string_view line : absl::StrSplit(ToString(*group), '\n', absl::SkipEmpty())) {
+        absl::StrAppend(&text, "      ", line, "\n");
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace toroid
