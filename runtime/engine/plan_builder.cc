@@ -22,16 +22,15 @@ constexpr int kMaxPlanDepth = 512;
 // any number of instructions.
 constexpr int kMostSteps = 50'000;
 
-// Drops tuples that nothing reads any more: their elements are read from where they were made.
-void DropUnreadTuples(const SideEffects& side_effects, Plan& plan) {
+// Drops steps that nothing reads any more: tuples whose elements are read from where they were made, and what only those needed.
+void DropUnread(const SideEffects& side_effects, Plan& plan) {
   std::vector<bool> read(plan.values.size(), false);
   read[plan.root] = true;
   std::vector<bool> drop(plan.steps.size(), false);
   for (int s = static_cast<int>(plan.steps.size()) - 1; s >= 0; --s) {
     const Step& step = plan.steps[s];
-    const bool handle = step.instruction->opcode() == Opcode::kTuple ||
-                        step.instruction->opcode() == Opcode::kGetTupleElement;
-    drop[s] = handle && !read[step.result] && !side_effects.Has(*step.instruction);
+    drop[s] = !read[step.result] && !side_effects.Has(*step.instruction) &&
+              !IsCollective(step.instruction->opcode());
     if (drop[s]) continue;
     for (const int slot : step.operands) read[slot] = true;
   }
@@ -106,7 +105,7 @@ absl::StatusOr<Plan*> PlanBuilder::Build(const Computation& computation, int dep
   plan->root_is_constant = std::find(plan->constant_slots.begin(), plan->constant_slots.end(), plan->root) !=
                            plan->constant_slots.end();
   tuple_step_.clear();
-  DropUnreadTuples(*side_effects_, *plan);
+  DropUnread(*side_effects_, *plan);
   if (options_.groups) FormGroups(*side_effects_, *plan);
   FindLastUses(*plan);
   for (const Step& step : plan->steps) plan->work += step.work;

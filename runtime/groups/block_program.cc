@@ -54,6 +54,13 @@ class Compiler {
     }
     FindInPlace();
     AssignSlots();
+    for (size_t r = 0; r < program_->registers.size(); ++r) {
+      if (program_->registers[r].place == Place::kOutput)
+        program_->output_registers.push_back(static_cast<int>(r));
+    }
+    for (BlockOp& op : program_->ops) {
+      op.writes_output = op.to >= 0 && program_->registers[op.to].place == Place::kOutput;
+    }
     for (const auto& reg : program_->registers) program_->widest = std::max<int>(program_->widest, reg.width);
     for (const BlockOp& op : program_->ops) program_->cost += op.kind == Kind::kUnary ? 4 : 1;
     return std::move(program_);

@@ -32,6 +32,7 @@ struct BlockOp {
   };
   Kind kind = Kind::kCopy;
   bool per_row = false;             // The result has one element per row.
+  bool writes_output = false;       // The result is memory of an output.
   int16_t width = 0;                // Bytes of a result's element.
   int to = 0, a = 0, b = 0, c = 0;  // Registers.
   int node = 0;                     // kRead, kCount: whose view. kReduceRows, kFoldPart: whose loops.
@@ -64,6 +65,7 @@ struct BlockProgram : KernelCache {
   };
   std::vector<BlockOp> ops;
   std::vector<Register> registers;
+  std::vector<int> output_registers;
   std::vector<int> views;  // Nodes of kRead and kCount, by their number.
   std::vector<Sink> sinks;
   std::vector<InPlace> in_place;

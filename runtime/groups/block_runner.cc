@@ -120,12 +120,16 @@ struct BlockRunner::State {
     scratch.data.resize(std::max(scratch.data.size(), program.registers.size()));
     scratch.repeat.resize(std::max(scratch.repeat.size(), program.registers.size()));
     memory = scratch.memory.get();
+    for (size_t r = 0; r < program.registers.size(); ++r) {
+      scratch.data[r] = memory + program.registers[r].index * slot_bytes;  // Outputs move with the block.
+    }
     data = scratch.data.data();
     repeat = scratch.repeat.data();
     spare = memory + program.slots * slot_bytes;
     kept_memory = spare + (1 + sinks) * slot_bytes;
     filled = scratch.filled.data();
   }
+  char* Slot(const BlockProgram::Register& reg) const { return memory + reg.index * slot_bytes; }
   // Where a unit that is a whole segment sums a sink.
   char* SumOf(int sink) const { return spare + (sink + 1) * slot_bytes; }
 
@@ -269,75 +273,7 @@ void BlockRunner::RunUnits(int64_t begin, int64_t end) const {
   }
 }
 
-void BlockRunner::RunBlock(const Block& block, State& state) const {
-  for (size_t r = 0; r < program_.registers.size(); ++r) {
-    const BlockProgram::Register& reg = program_.registers[r];
-    if (reg.place == Place::kOutput) {
-      state.data[r] = outputs_[reg.index] + (reg.per_row ? block.first_row : block.first) * reg.width;
-    } else {
-      state.data[r] = state.memory + reg.index * state.slot_bytes;
-    }
-  }
-  for (const BlockOp& op : program_.ops) {
-    Step(op, block, state);
-    // Memory outside holds every element.
-    if (op.to >= 0 && state.repeat[op.to] && program_.registers[op.to].place == Place::kOutput) {
-      const int64_t n = op.per_row ? block.rows : block.count;
-      char* out =
-          outputs_[program_.registers[op.to].index] + (op.per_row ? block.first_row : block.first) * op.width;
-      CopyLine(op.width, state.data[op.to], 0, n, out);
-      state.data[op.to] = out;
-    }
-  }
-}
-
-void BlockRunner::Read(const BlockOp& op, int64_t first, int64_t n, State& state) const {
-  const Source& source = sources_[op.number];
-  char*& to = state.data[op.to];
-  state.repeat[op.to] = source.kind == Source::Kind::kRepeat;
-  if (source.kind == Source::Kind::kRepeat) {
-    to = const_cast<char*>(source.base);
-    return;
-  }
-  if (source.kind == Source::Kind::kDirect) {
-    to = const_cast<char*>(source.base + first * source.width);
-    return;
-  }
-  if (source.kept >= 0) {
-    to = state.kept_memory + source.kept * state.slot_bytes;
-    if (state.filled[source.kept] >= n) return;
-    state.filled[source.kept] = n;
-  }
-  Lines lines(source.dims, first);
-  const bool counts = op.kind == Kind::kCount;
-  if (lines.left() >= n && source.kept < 0) {
-    if (counts) {
-      state.repeat[op.to] = lines.stride() == 0;
-      op.count(group_.nodes[op.node].view.offset + lines.offset(), lines.stride(),
-               lines.stride() == 0 ? 1 : n, to);
-      return;
-    }
-    if (lines.stride() == 0 || lines.stride() == 1 || n == 1) {
-      state.repeat[op.to] = lines.stride() == 0;
-      to = const_cast<char*>(source.base + lines.offset() * source.width);
-      return;
-    }
-  }
-  char* out = to;
-  while (n > 0) {
-    const int64_t some = std::min(n, lines.left());
-    if (counts) {
-      op.count(group_.nodes[op.node].view.offset + lines.offset(), lines.stride(), some, out);
-    } else {
-      CopyLine(source.width, source.base + lines.offset() * source.width, lines.stride(), some, out);
-    }
-    out += some * source.width;
-    n -= some;
-    if (n > 0) lines.Next();
-  }
-}
-
-void BlockRunner::Step(const BlockOp& op, const Block& block, State& state) const {
+inline void BlockRunner::Step(const BlockOp& op, const Block& block, State& state) const {
   const int64_t n = op.per_row ? block.rows : block.count;
   char** const data = state.data;
   uint8_t* const repeat = state.repeat;
@@ -398,6 +334,7 @@ void BlockRunner::Step(const BlockOp& op, const Block& block, State& state) cons
         data[op.to] = data[op.a];
         return;
       }
+      if (!op.writes_output) data[op.to] = state.Slot(program_.registers[op.to]);
       for (int64_t r = 0; r < block.rows; ++r) {
         CopyLine(op.width, data[op.a] + r * op.width, 0, group_.row_length,
                  data[op.to] + r * group_.row_length * op.width);
@@ -418,6 +355,70 @@ void BlockRunner::Step(const BlockOp& op, const Block& block, State& state) cons
       }
       return group_.nodes[op.node].line.along(x, block.count, sums_[op.number] + block.unit * op.width);
     }
+  }
+}
+
+void BlockRunner::RunBlock(const Block& block, State& state) const {
+  for (const int r : program_.output_registers) {
+    const BlockProgram::Register& reg = program_.registers[r];
+    state.data[r] = outputs_[reg.index] + (reg.per_row ? block.first_row : block.first) * reg.width;
+  }
+  for (const BlockOp& op : program_.ops) {
+    Step(op, block, state);
+    if (!op.writes_output || !state.repeat[op.to]) continue;
+    // Memory outside holds every element.
+    const int64_t n = op.per_row ? block.rows : block.count;
+    char* out =
+        outputs_[program_.registers[op.to].index] + (op.per_row ? block.first_row : block.first) * op.width;
+    CopyLine(op.width, state.data[op.to], 0, n, out);
+    state.data[op.to] = out;
+  }
+}
+
+void BlockRunner::Read(const BlockOp& op, int64_t first, int64_t n, State& state) const {
+  const Source& source = sources_[op.number];
+  char*& to = state.data[op.to];
+  state.repeat[op.to] = source.kind == Source::Kind::kRepeat;
+  if (source.kind == Source::Kind::kRepeat) {
+    to = const_cast<char*>(source.base);
+    return;
+  }
+  if (source.kind == Source::Kind::kDirect) {
+    to = const_cast<char*>(source.base + first * source.width);
+    return;
+  }
+  if (source.kept >= 0) {
+    to = state.kept_memory + source.kept * state.slot_bytes;
+    if (state.filled[source.kept] >= n) return;
+    state.filled[source.kept] = n;
+  }
+  if (source.kept < 0) to = state.Slot(program_.registers[op.to]);
+  Lines lines(source.dims, first);
+  const bool counts = op.kind == Kind::kCount;
+  if (lines.left() >= n && source.kept < 0) {
+    if (counts) {
+      state.repeat[op.to] = lines.stride() == 0;
+      op.count(group_.nodes[op.node].view.offset + lines.offset(), lines.stride(),
+               lines.stride() == 0 ? 1 : n, to);
+      return;
+    }
+    if (lines.stride() == 0 || lines.stride() == 1 || n == 1) {
+      state.repeat[op.to] = lines.stride() == 0;
+      to = const_cast<char*>(source.base + lines.offset() * source.width);
+      return;
+    }
+  }
+  char* out = to;
+  while (n > 0) {
+    const int64_t some = std::min(n, lines.left());
+    if (counts) {
+      op.count(group_.nodes[op.node].view.offset + lines.offset(), lines.stride(), some, out);
+    } else {
+      CopyLine(source.width, source.base + lines.offset() * source.width, lines.stride(), some, out);
+    }
+    out += some * source.width;
+    n -= some;
+    if (n > 0) lines.Next();
   }
 }
 

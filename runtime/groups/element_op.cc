@@ -154,7 +154,6 @@ ElementOp ElementOpOf(const Instruction& instruction) {
       return SameBits(instruction, /*may_change_type=*/true);
     case Opcode::kCopy:
     case Opcode::kReshape:
-    case Opcode::kBitcast:
       return SameBits(instruction, /*may_change_type=*/false);
     default:
       break;

@@ -11,8 +11,8 @@
 #include "hlo/base/status.h"
 #include "runtime/groups/group.h"
 #include "runtime/groups/group_builder.h"
-#include "runtime/groups/group_deps.h"
 #include "runtime/groups/plan_views.h"
+#include "runtime/groups/unit_order.h"
 
 namespace toroid {
 namespace {
@@ -60,8 +60,8 @@ class Former {
   void Run() {
     const int n = static_cast<int>(plan_.steps.size());
     group_of_.assign(n, -1);
-    direct_.resize(n);
-    GroupSet effects;  // What the last step with side effects depends on.
+    unit_of_.assign(n, -1);
+    int last_effect = -1;
     for (int s = 0; s < n; ++s) {
       const Step& step = plan_.steps[s];
       if (!views_.IsView(step.result)) {
@@ -74,10 +74,12 @@ class Former {
           continue;
         }
       }
-      GroupSet needs;
-      for (const int slot : step.operands) needs = deps_.Union(needs, DepsOf(slot));
-      if (side_effects_.Has(*step.instruction)) effects = needs = deps_.Union(needs, effects);
-      direct_[s] = needs;
+      std::vector<int> producers;
+      for (const int slot : step.operands) producers.push_back(UnitOfSlot(slot));
+      const bool effect = side_effects_.Has(*step.instruction);
+      if (effect) producers.push_back(last_effect);
+      unit_of_[s] = order_.Add(producers);
+      if (effect) last_effect = unit_of_[s];
     }
     DissolveLoneReductions();
     Rebuild();
@@ -86,17 +88,21 @@ class Former {
  private:
   using Members = GroupMembers;
 
-  // All groups that must run before the slot's value is there.
-  GroupSet DepsOf(int slot) const {
+  // The unit that gives the slot its value; -1 for parameters and constants.
+  int UnitOfSlot(int slot) const {
     const int producer = views_.producer(slot);
-    if (producer < 0) return {};
-    if (group_of_[producer] >= 0) return deps_.OfMember(group_of_[producer]);
-    return deps_.Closure(direct_[producer]);
+    return producer < 0 ? -1 : order_.Find(unit_of_[producer]);
   }
 
+  // The group of the step that gives the slot its value; -1 for none.
   int GroupOfSlot(int slot) const {
     const int producer = views_.producer(slot);
-    return producer < 0 || group_of_[producer] < 0 ? -1 : deps_.Find(group_of_[producer]);
+    return producer < 0 || group_of_[producer] < 0 ? -1 : GroupAt(group_of_[producer]);
+  }
+  // The group that this one has become part of.
+  int GroupAt(int group) const {
+    while (part_of_[group] != group) group = part_of_[group];
+    return group;
   }
 
   // Whether, and how, the step can be a member of the group, as far as shapes go.
@@ -151,68 +157,85 @@ class Former {
            (candidate.kind == Candidate::Kind::kRows || candidate.kind == Candidate::Kind::kLines);
   }
 
-  bool MayJoin(int s, const Candidate& candidate, int group, const Fit& fit) const {
-    const Members& members = members_[group];
-    if (!fit.fits || deps_.IsClosed(group) || members.steps.size() >= kMostMembers ||
-        members.inputs + plan_.steps[s].operands.size() > kMostGroupValues) {
-      return false;
-    }
-    const Step& step = plan_.steps[s];
+  // Whether the step reads a value of the group in the block, and the units that its other operands come from.
+  bool ReadsInside(const Step& step, const Candidate& candidate, int group, const Fit& fit,
+                   std::vector<int>* outside) const {
     const bool reads_rows = fit.per_row && candidate.kind == Candidate::Kind::kElementwise;
     bool any = false;
+    outside->clear();
     for (size_t i = 0; i < step.operands.size(); ++i) {
-      if (!IsStartValue(candidate, i) && IsInside(views_, step.operands[i], members, reads_rows)) {
+      if (!IsStartValue(candidate, i) && IsInside(views_, step.operands[i], members_[group], reads_rows)) {
         any = true;
-        continue;
+      } else {
+        outside->push_back(UnitOfSlot(step.operands[i]));
       }
-      if (deps_.Holds(DepsOf(step.operands[i]), group)) return false;
     }
     return any;
   }
 
-  void Join(int s, const Candidate& candidate, int group, const Fit& fit) {
+  bool HasRoom(int group, const Step& step) const {
+    return members_[group].steps.size() < kMostMembers &&
+           members_[group].inputs + step.operands.size() <= kMostGroupValues;
+  }
+
+  void Join(int s, const Candidate& candidate, int group, const Fit& fit, size_t inputs) {
     Members& members = members_[group];
-    const Step& step = plan_.steps[s];
-    GroupSet needs;
-    const bool reads_rows = fit.per_row && candidate.kind == Candidate::Kind::kElementwise;
-    for (size_t i = 0; i < step.operands.size(); ++i) {
-      if (!IsStartValue(candidate, i) && IsInside(views_, step.operands[i], members, reads_rows)) continue;
-      needs = deps_.Union(needs, DepsOf(step.operands[i]));
-      ++members.inputs;
-    }
-    deps_.AddDependencies(group, needs);
+    members.inputs += inputs;
     members.row_length = fit.row_length;
     members.segment_rows = fit.segment_rows;
     members.long_rows = fit.long_rows;
     members.steps.push_back(s);
     const bool ends = candidate.kind == Candidate::Kind::kLines ||
                       (candidate.kind == Candidate::Kind::kRows && fit.long_rows);
-    members.place[step.result] = {fit.per_row, ends};
+    members.place[plan_.steps[s].result] = {fit.per_row, ends};
     group_of_[s] = group;
+    unit_of_[s] = unit_of_group_[group];
   }
 
-  // The step's group: that of an operand, else a new one. Groups of its other operands become part of it if they can.
+  // The step joins the group, which becomes one with the groups of its other operands where they can. False if it cannot join.
+  bool TryJoin(int s, const Candidate& candidate, int group) {
+    const Step& step = plan_.steps[s];
+    std::vector<int> outside;
+    if (!HasRoom(group, step)) return false;
+    const Fit fit = FitOf(step, candidate, members_[group]);
+    if (!fit.fits || !ReadsInside(step, candidate, group, fit, &outside)) return false;
+    for (size_t i = 0; i < step.operands.size(); ++i) {
+      const int other = GroupOfSlot(views_.RootOf(step.operands[i]).slot);
+      if (other < 0 || other == group || IsStartValue(candidate, i)) continue;
+      const Fit other_fit = FitOf(step, candidate, members_[other]);
+      std::vector<int> ignored;
+      if (!other_fit.fits || !ReadsInside(step, candidate, other, other_fit, &ignored)) continue;
+      if (!MayMerge(members_[group], members_[other]) ||
+          !order_.Merge(unit_of_group_[group], unit_of_group_[other])) {
+        continue;
+      }
+      MoveMembers(members_[other], members_[group]);
+      part_of_[other] = group;
+    }
+    const Fit merged = FitOf(step, candidate, members_[group]);
+    ReadsInside(step, candidate, group, merged, &outside);
+    if (!order_.MakeUser(unit_of_group_[group], outside)) return false;
+    Join(s, candidate, group, merged, outside.size());
+    return true;
+  }
+
+  // The step's group: that of an operand, else a new one.
   void Place(int s, const Candidate& candidate) {
     const Step& step = plan_.steps[s];
-    int joined = -1;
     for (size_t i = 0; i < step.operands.size(); ++i) {
       const int group = GroupOfSlot(views_.RootOf(step.operands[i]).slot);
-      if (group < 0 || group == joined || IsStartValue(candidate, i)) continue;
-      if (!MayJoin(s, candidate, group, FitOf(step, candidate, members_[group]))) continue;
-      if (joined < 0) {
-        joined = group;
-      } else if (MayMerge(members_[joined], members_[group]) && deps_.Merge(joined, group)) {
-        MoveMembers(members_[group], members_[joined]);
-      }
+      if (group >= 0 && !IsStartValue(candidate, i) && TryJoin(s, candidate, group)) return;
     }
-    if (joined < 0) {
-      joined = deps_.NewGroup();
-      members_.emplace_back();
-      const bool reduces = candidate.kind != Candidate::Kind::kElementwise;
-      members_.back().elements =
-          (reduces ? step.instruction->operand(0) : step.instruction)->shape().NumElements();
-    }
-    Join(s, candidate, joined, FitOf(step, candidate, members_[joined]));
+    std::vector<int> producers;
+    for (const int slot : step.operands) producers.push_back(UnitOfSlot(slot));
+    const int group = static_cast<int>(members_.size());
+    members_.emplace_back();
+    part_of_.push_back(group);
+    unit_of_group_.push_back(order_.Add(producers));
+    const bool reduces = candidate.kind != Candidate::Kind::kElementwise;
+    members_[group].elements =
+        (reduces ? step.instruction->operand(0) : step.instruction)->shape().NumElements();
+    Join(s, candidate, group, FitOf(step, candidate, members_[group]), step.operands.size());
   }
 
   static bool MayMerge(const Members& a, const Members& b) {
@@ -245,7 +268,7 @@ class Former {
   void Rebuild() {
     const int n = static_cast<int>(plan_.steps.size());
     for (int s = 0; s < n; ++s) {
-      if (group_of_[s] >= 0) group_of_[s] = deps_.Find(group_of_[s]);
+      if (group_of_[s] >= 0) group_of_[s] = GroupAt(group_of_[s]);
     }
     for (Members& members : members_) std::sort(members.steps.begin(), members.steps.end());
     const GroupBuilder builder(plan_, views_, group_of_, members_);
@@ -306,10 +329,11 @@ class Former {
   const SideEffects& side_effects_;
   Plan& plan_;
   PlanViews views_;
-  GroupDeps deps_;
-  std::vector<int> group_of_;     // By step; -1 for none.
-  std::vector<GroupSet> direct_;  // By step outside groups: the groups that it depends on.
-  std::vector<Members> members_;  // By group.
+  UnitOrder order_;
+  std::vector<int> group_of_, unit_of_;  // By step; -1 for none.
+  std::vector<Members> members_;         // By group, as the next two.
+  std::vector<int> part_of_;             // Itself, or the group it has become part of.
+  std::vector<int> unit_of_group_;
 };
 
 }  // namespace

@@ -5,8 +5,7 @@
 // itself. Groups of several operands merge under the same condition. Reductions of rows join the group of their operand, and what
 // uses the sums joins as well; sums over lines, and over rows longer than a block, end a group.
 //
-// Steps are looked at in program order, and a group takes members while at most 63 groups began after it: the choice takes
-// constant time per step.
+// Steps are looked at in program order (unit_order.h says how it is known what waits for what).
 #pragma once
 
 #include "hlo/analysis/side_effects.h"

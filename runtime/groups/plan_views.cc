@@ -7,12 +7,11 @@ namespace {
 
 bool IsStaticArray(const Shape& shape) { return shape.IsArray() && !shape.IsDynamic(); }
 
-// Same elements, in the same order, of the same type.
+// Same elements, in the same order, of the same type. Not so a bitcast, which may see another order by its layouts.
 bool IsSame(const Instruction& instruction) {
   switch (instruction.opcode()) {
     case Opcode::kReshape:
     case Opcode::kCopy:
-    case Opcode::kBitcast:
       return instruction.shape().element_type() == instruction.operand(0)->shape().element_type() &&
              instruction.shape().NumElements() == instruction.operand(0)->shape().NumElements();
     default:

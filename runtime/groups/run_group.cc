@@ -17,7 +17,8 @@
 namespace toroid {
 namespace {
 
-constexpr double kGrainCost = 256 << 10;  // Elements times ops, some 15 microseconds, for which a thread is woken.
+constexpr double kGrainCost =
+    256 << 10;  // Elements times ops, some 15 microseconds, for which a thread is woken.
 
 const BlockProgram& ProgramFor(Group& group, uint64_t outputs) {
   for (const auto& [computed, program] : group.programs) {

@@ -75,10 +75,21 @@ To SaturatingToInt(From value) {
   constexpr Wide kHigh =
       kSigned ? static_cast<Wide>((uint64_t{1} << (kBits - 1)) - 1)
               : static_cast<Wide>(kBits == 64 ? ~uint64_t{0} : (uint64_t{1} << (kBits % 64)) - 1);
-  if (!(value == value)) return To(0);
-  if (value <= low) return To(static_cast<Value>(kLow));
-  if (value >= end) return To(static_cast<Value>(kHigh));
-  return To(static_cast<Value>(static_cast<Wide>(value)));
+  if constexpr (kBits <= 32) {
+    // Without branches, for the sake of vectors. The greatest number below `end` is converted in its place.
+    using Narrow = std::conditional_t<kSigned || (kBits < 32), int32_t, int64_t>;
+    constexpr int kDropped = std::numeric_limits<From>::digits - (kSigned ? kBits - 1 : kBits);
+    const From greatest = end - (kDropped >= 0 ? From{1} : std::ldexp(From{1}, -kDropped));
+    const From number = value == value ? value : From{0};
+    const From above = number > low ? number : low, within = above < greatest ? above : greatest;
+    const Narrow whole = static_cast<Narrow>(within);
+    return To(static_cast<Value>(value >= end ? static_cast<Narrow>(kHigh) : whole));
+  } else {
+    if (!(value == value)) return To(0);
+    if (value <= low) return To(static_cast<Value>(kLow));
+    if (value >= end) return To(static_cast<Value>(kHigh));
+    return To(static_cast<Value>(static_cast<Wide>(value)));
+  }
 }
 
 template <typename To, typename From>

@@ -163,6 +163,47 @@ void TransposeTiles(const StridedLoop::Dim& outer, const StridedLoop::Dim& inner
   }
 }
 
+// A 2-d loop whose inner dimension has kInner elements.
+template <typename T, int64_t kInner>
+void CopyShortLines(const StridedLoop::Dim& outer, const StridedLoop::Dim& inner, const char* source,
+                    char* target) {
+  if (inner.source == 0 && inner.target == sizeof(T) && outer.source == sizeof(T) &&
+      outer.target == kInner * static_cast<int64_t>(sizeof(T))) {
+    // Each element several times.
+    const T* in = reinterpret_cast<const T*>(source);
+    T* out = reinterpret_cast<T*>(target);
+    for (int64_t i = 0; i < outer.size; ++i) {
+      for (int64_t j = 0; j < kInner; ++j) out[i * kInner + j] = in[i];
+    }
+    return;
+  }
+  for (int64_t i = 0; i < outer.size; ++i, source += outer.source, target += outer.target) {
+    for (int64_t j = 0; j < kInner; ++j) {
+      *reinterpret_cast<T*>(target + j * inner.target) =
+          *reinterpret_cast<const T*>(source + j * inner.source);
+    }
+  }
+}
+
+// The same for 2 to 4 elements; false for others.
+template <typename T>
+bool CopyShortLines(const StridedLoop::Dim& outer, const StridedLoop::Dim& inner, const char* source,
+                    char* target) {
+  switch (inner.size) {
+    case 2:
+      CopyShortLines<T, 2>(outer, inner, source, target);
+      return true;
+    case 3:
+      CopyShortLines<T, 3>(outer, inner, source, target);
+      return true;
+    case 4:
+      CopyShortLines<T, 4>(outer, inner, source, target);
+      return true;
+    default:
+      return false;
+  }
+}
+
 template <typename T>
 void CopyNest(const StridedLoop& loop, size_t level, const char* source, char* target) {
   const StridedLoop::Dim& dim = loop.dims[level];
@@ -184,6 +225,7 @@ void CopyNest(const StridedLoop& loop, size_t level, const char* source, char* t
       }
       return;
     }
+    if (CopyShortLines<T>(dim, inner, source, target)) return;
     for (int64_t i = 0; i < dim.size; ++i) {
       CopyLine<T>(inner, source + i * dim.source, target + i * dim.target);
     }

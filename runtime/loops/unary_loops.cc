@@ -37,7 +37,10 @@ void AngleLoop(const void* x, void* out, int64_t n) {
     }
   }
 }
-float FastSine(float x) { return SineOfFloat(x, 0); }
+float FastSine(float x) {
+  const float y = SineOfFloat(x, 0);
+  return x == 0 ? x : y;  // Of -0 too.
+}
 float FastCosine(float x) { return SineOfFloat(x, 1); }
 
 template <typename T>

@@ -261,5 +261,22 @@ TEST(GroupsRandomTest, GiveTheBitsOfInstructionsAlone) {
   }
 }
 
+// Elements that are read from a tuple of the same computation make the tuple, and what only it needed, superfluous.
+TEST(GroupsTest, WhatOnlyADroppedTupleNeededIsDropped) {
+  EXPECT_EQ(Evaluate("x = f32[3] parameter(0) a = f32[3] negate(x) b = f32[3] add(x, x) "
+                     "t = (f32[3], f32[3]) tuple(a, b) ROOT g = f32[3] get-tuple-element(t), index=1",
+                     "", {ParseLiteral("f32[3] {1, 2, 3}")}),
+            "{2, 4, 6}");
+}
+
+// A bitcast sees the bytes by its layouts: it is a transpose here.
+TEST(GroupsTest, BitcastsAreNoViews) {
+  EXPECT_EQ(
+      Evaluate("x = f32[2,2]{1,0} parameter(0) d = f32[2,2]{0,1} negate(x) t = f32[2,2]{1,0} bitcast(d) "
+               "ROOT y = f32[2,2]{1,0} add(t, x)",
+               "", {ParseLiteral("f32[2,2] {{1, 2}, {3, 4}}")}),
+      "{ { 0, -1 }, { 1, 0 } }");
+}
+
 }  // namespace
 }  // namespace toroid

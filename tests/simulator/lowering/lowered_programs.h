@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "hlo/io/hlo_text.h"
 #include "runtime/engine/executor.h"
+#include "runtime/numerics/compare.h"
 #include "simulator/chip/chip_model.h"
 #include "simulator/chip/op_class.h"
 #include "simulator/lowering/lower.h"
@@ -75,7 +76,8 @@ inline Literal Argument(const Shape& shape, int seed) {
   return literal;
 }
 
-inline void ExpectSameValues(absl::string_view entry) {
+// `tolerance`: relative, for programs whose sums are not exact.
+inline void ExpectSameValues(absl::string_view entry, double tolerance = 0) {
   SCOPED_TRACE(entry);
   const std::unique_ptr<Module> module = Parsed(entry);
   const std::unique_ptr<Module> lowered = Lowered(*module);
@@ -85,7 +87,11 @@ inline void ExpectSameValues(absl::string_view entry) {
   }
   ASSERT_OK_AND_ASSIGN(const Literal before, RunSingle(*module, arguments));
   ASSERT_OK_AND_ASSIGN(const Literal after, RunSingle(*lowered, arguments));
-  EXPECT_TRUE(before == after);
+  if (tolerance == 0) {
+    EXPECT_TRUE(before == after);
+  } else {
+    EXPECT_TRUE(Compare(after, before, {tolerance}).equal);
+  }
 }
 
 }  // namespace toroid
