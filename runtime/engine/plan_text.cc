@@ -87,7 +87,8 @@ std::string PlanText(const Plan& entry) {
     steps += static_cast<int64_t>(plan->steps.size());
   }
   std::string text =
-      absl::StrCat(CountText(instructions), " instructions in ", CountText(steps), " steps; at least ",
+      absl::StrCat(CountText(instructions), instructions == 1 ? " instruction" : " instructions", " in ",
+                   CountText(steps), steps == 1 ? " step" : " steps", "; at least ",
                    BytesText(EstimatePeak(entry, {}, 1).bytes), " of values on a device\n");
   for (const Plan* plan : order) {
     absl::StrAppend(&text, plan->computation->name(), "\n");

@@ -48,7 +48,8 @@ class Compiler {
   }
 
   std::unique_ptr<BlockProgram> Compile() {
-    register_of_.assign(group_.nodes.size(), -1);
+    held_.assign(group_.nodes.size(), -1);
+    raw_.assign(group_.nodes.size(), -1);
     for (size_t i = 0; i < group_.nodes.size(); ++i) {
       if (needed_[i]) Emit(static_cast<int>(i));
     }
@@ -99,26 +100,37 @@ class Compiler {
 
   static int HeldWidth(const GroupNode& node) { return static_cast<int>(ByteWidth(HeldType(node.type))); }
 
-  // The register for the node's value: the output's own memory if it can be written there.
-  int ResultRegister(int i) {
+  // The register for a value as blocks hold it, or as memory does (`raw`): the output's own memory if it can be written there.
+  int ResultRegister(int i, bool raw = false) {
     const GroupNode& node = group_.nodes[i];
-    const int r = NewRegister(HeldWidth(node), node.per_row);
-    if (output_of_[i] >= 0 && !IsNarrowFloat(node.type)) {
+    const bool as_memory = raw || !IsNarrowFloat(node.type);
+    const int r =
+        NewRegister(as_memory ? static_cast<int>(ByteWidth(node.type)) : HeldWidth(node), node.per_row);
+    if (output_of_[i] >= 0 && as_memory) {
       program_->registers[r].place = Place::kOutput;
       program_->registers[r].index = output_of_[i];
     }
     return r;
   }
 
-  int Held(int node) const { return register_of_[node]; }
+  // The register with the node's value as blocks hold it: narrow floats as f32.
+  int Held(int i) {
+    if (held_[i] < 0) {
+      held_[i] = NewRegister(sizeof(float), group_.nodes[i].per_row);
+      Add(Kind::kWiden, held_[i], raw_[i]).type = group_.nodes[i].type;
+    }
+    return held_[i];
+  }
 
-  // The register of an operand as the op's loop wants it.
-  int Operand(const GroupNode& node, int i) {
-    const GroupNode& operand = group_.nodes[node.operands[i]];
-    if (!node.op.narrow_operands || !IsNarrowFloat(operand.type)) return Held(node.operands[i]);
-    const int raw = NewRegister(static_cast<int>(ByteWidth(operand.type)), operand.per_row);
-    Add(Kind::kNarrow, raw, Held(node.operands[i])).type = operand.type;
-    return raw;
+  // The register with the node's value as it is in memory. A value that is only moved keeps its bits, those of a NaN too.
+  int Raw(int i) {
+    const GroupNode& node = group_.nodes[i];
+    if (!IsNarrowFloat(node.type)) return Held(i);
+    if (raw_[i] < 0) {
+      raw_[i] = NewRegister(static_cast<int>(ByteWidth(node.type)), node.per_row);
+      Add(Kind::kNarrow, raw_[i], held_[i]).type = node.type;
+    }
+    return raw_[i];
   }
 
   void Emit(int i) {
@@ -131,22 +143,28 @@ class Compiler {
       case GroupNode::Kind::kOp:
         EmitOp(i);
         break;
-      case GroupNode::Kind::kExpand:
-        register_of_[i] = ResultRegister(i);
-        Add(Kind::kExpand, register_of_[i], Held(node.operands[0]));
+      case GroupNode::Kind::kExpand: {
+        const bool raw = raw_[node.operands[0]] >= 0;
+        std::vector<int>& registers = raw ? raw_ : held_;
+        registers[i] = ResultRegister(i, raw);
+        Add(Kind::kExpand, registers[i], registers[node.operands[0]]);
         break;
+      }
       case GroupNode::Kind::kReduceRows: {
+        const int x = Held(node.operands[0]);
         const int total = NewRegister(HeldWidth(node), true);
-        Add(Kind::kReduceRows, total, Held(node.operands[0])).node = i;
-        register_of_[i] = ResultRegister(i);
-        Add(Kind::kBinary, register_of_[i], Held(node.operands[1]), total).binary = node.fold;
-        Round(i, register_of_[i], register_of_[i], IsNarrowFloat(node.type));
+        Add(Kind::kReduceRows, total, x).node = i;
+        const int start = Held(node.operands[1]);
+        held_[i] = ResultRegister(i);
+        Add(Kind::kBinary, held_[i], start, total).binary = node.fold;
+        Round(i, IsNarrowFloat(node.type));
         break;
       }
       case GroupNode::Kind::kReduceLines:
       case GroupNode::Kind::kReduceLong: {
         const bool lines = node.kind == GroupNode::Kind::kReduceLines;
-        BlockOp& op = Add(lines ? Kind::kFoldLines : Kind::kFoldPart, -1, Held(node.operands[0]));
+        const int x = Held(node.operands[0]);
+        BlockOp& op = Add(lines ? Kind::kFoldLines : Kind::kFoldPart, -1, x);
         op.node = i;
         op.number = static_cast<int>(program_->sinks.size());
         op.width = static_cast<int16_t>(HeldWidth(node));
@@ -166,77 +184,80 @@ class Compiler {
     op.number = static_cast<int>(program_->views.size());
     program_->views.push_back(i);
     if (count) op.count = FindCountLoop(node.type);
-    register_of_[i] = raw;
-    if (!IsNarrowFloat(node.type)) return;
-    register_of_[i] = NewRegister(sizeof(float), node.per_row);
-    Add(Kind::kWiden, register_of_[i], raw).type = node.type;
+    (IsNarrowFloat(node.type) ? raw_ : held_)[i] = raw;
   }
 
   void EmitOp(int i) {
     const GroupNode& node = group_.nodes[i];
-    const int a = Held(node.operands[0]);
+    const auto operand = [&](int o) { return node.operands[o]; };
     switch (node.op.kind) {
       case ElementOp::Kind::kNone:
         TOROID_CHECK(false, "a group of an op without loops");
         return;
       case ElementOp::Kind::kSame:
-        register_of_[i] = a;
-        if (node.op.rounds) {
-          if (uses_[i] > 0) {
-            register_of_[i] = NewRegister(sizeof(float), node.per_row);
-            Add(Kind::kRound, register_of_[i], a).type = node.type;
-          }
-        } else if (output_of_[i] >= 0 && !IsNarrowFloat(node.type)) {
-          const int copy = ResultRegister(i);
-          Add(Kind::kCopy, copy, a);
-        }
-        return;
-      case ElementOp::Kind::kUnary:
-        if (node.op.narrow_result) {
-          const int raw = NewRegister(static_cast<int>(ByteWidth(node.type)), node.per_row);
-          Add(Kind::kUnary, raw, a).unary = node.op.unary;
-          register_of_[i] = NewRegister(sizeof(float), node.per_row);
-          Add(Kind::kWiden, register_of_[i], raw).type = node.type;
+        if (!node.op.rounds && IsNarrowFloat(node.type)) {
+          held_[i] = held_[operand(0)];
+          raw_[i] = raw_[operand(0)];
           return;
         }
-        register_of_[i] = ResultRegister(i);
-        Add(Kind::kUnary, register_of_[i], a).unary = node.op.unary;
+        held_[i] = Held(operand(0));
+        if (node.op.rounds && uses_[i] > 0) {
+          const int rounded = NewRegister(sizeof(float), node.per_row);
+          Add(Kind::kRound, rounded, held_[i]).type = node.type;
+          held_[i] = rounded;
+        }
+        return;
+      case ElementOp::Kind::kUnary: {
+        const int a = Held(operand(0));
+        std::vector<int>& registers = node.op.narrow_result ? raw_ : held_;
+        registers[i] = ResultRegister(i, node.op.narrow_result);
+        Add(Kind::kUnary, registers[i], a).unary = node.op.unary;
         break;
-      case ElementOp::Kind::kBinary:
-        register_of_[i] = ResultRegister(i);
-        Add(Kind::kBinary, register_of_[i], Operand(node, 0), Operand(node, 1)).binary = node.op.binary;
+      }
+      case ElementOp::Kind::kBinary: {
+        const int a = node.op.narrow_operands ? Raw(operand(0)) : Held(operand(0));
+        const int b = node.op.narrow_operands ? Raw(operand(1)) : Held(operand(1));
+        held_[i] = ResultRegister(i);
+        Add(Kind::kBinary, held_[i], a, b).binary = node.op.binary;
         break;
-      case ElementOp::Kind::kSelect:
-        register_of_[i] = ResultRegister(i);
-        Add(Kind::kSelect, register_of_[i], a, Held(node.operands[1]), Held(node.operands[2])).select =
-            node.op.select;
+      }
+      case ElementOp::Kind::kSelect: {
+        const int pred = Held(operand(0)), on_true = Raw(operand(1)), on_false = Raw(operand(2));
+        std::vector<int>& registers = IsNarrowFloat(node.type) ? raw_ : held_;
+        registers[i] = ResultRegister(i, /*raw=*/true);
+        Add(Kind::kSelect, registers[i], pred, on_true, on_false).select = node.op.select;
         break;
-      case ElementOp::Kind::kClamp:
-        register_of_[i] = ResultRegister(i);
-        Add(Kind::kBinary, register_of_[i], Held(node.operands[1]), a).binary = node.op.binary;
-        Add(Kind::kBinary, register_of_[i], register_of_[i], Held(node.operands[2])).binary = node.op.then;
+      }
+      case ElementOp::Kind::kClamp: {
+        const int low = Held(operand(0)), x = Held(operand(1)), high = Held(operand(2));
+        held_[i] = ResultRegister(i);
+        Add(Kind::kBinary, held_[i], x, low).binary = node.op.binary;
+        Add(Kind::kBinary, held_[i], held_[i], high).binary = node.op.then;
         break;
+      }
     }
-    Round(i, register_of_[i], register_of_[i], node.op.rounds);
+    Round(i, node.op.rounds);
   }
 
-  // Writing the output rounds as well.
-  void Round(int node, int from, int to, bool rounds) {
-    if (rounds && uses_[node] > 0) Add(Kind::kRound, to, from).type = group_.nodes[node].type;
+  // Rounds in place. Writing the output rounds as well.
+  void Round(int node, bool rounds) {
+    if (rounds && uses_[node] > 0) Add(Kind::kRound, held_[node], held_[node]).type = group_.nodes[node].type;
   }
 
   // Writes the node's value to its output, unless it is there.
   void Store(int i) {
     if (output_of_[i] < 0) return;
     const GroupNode& node = group_.nodes[i];
-    if (IsNarrowFloat(node.type)) {
-      const int out = NewRegister(static_cast<int>(ByteWidth(node.type)), node.per_row, Place::kOutput);
-      program_->registers[out].index = output_of_[i];
-      Add(Kind::kNarrow, out, register_of_[i]).type = node.type;
-    } else if (program_->ops.back().to < 0 ||
-               program_->registers[program_->ops.back().to].place != Place::kOutput ||
-               program_->registers[program_->ops.back().to].index != output_of_[i]) {
-      Add(Kind::kCopy, ResultRegister(i), register_of_[i]);
+    const int value = IsNarrowFloat(node.type) ? raw_[i] : held_[i];
+    if (value >= 0 && program_->registers[value].place == Place::kOutput &&
+        program_->registers[value].index == output_of_[i]) {
+      return;
+    }
+    const int out = ResultRegister(i, /*raw=*/true);
+    if (value >= 0) {
+      Add(Kind::kCopy, out, value);
+    } else {
+      Add(Kind::kNarrow, out, held_[i]).type = node.type;
     }
   }
 
@@ -317,9 +338,10 @@ class Compiler {
   const Group& group_;
   std::unique_ptr<BlockProgram> program_;
   std::vector<bool> needed_;
-  std::vector<int> uses_;         // By node: by nodes of this program.
-  std::vector<int> output_of_;    // By node; -1 for none.
-  std::vector<int> register_of_;  // By node: where blocks hold its value.
+  std::vector<int> uses_;       // By node: by nodes of this program.
+  std::vector<int> output_of_;  // By node; -1 for none.
+  // By node: the registers with its value as blocks hold it, and as memory does if that is another; -1: not there yet.
+  std::vector<int> held_, raw_;
 };
 
 }  // namespace

@@ -87,7 +87,7 @@ ElementOp SelectOp(const Instruction& instruction) {
   }
   ElementOp op;
   op.kind = Kind::kSelect;
-  op.select = FindSelectLoop(ByteWidth(HeldType(shape.element_type())));
+  op.select = FindSelectLoop(ByteWidth(shape.element_type()));
   return op;
 }
 

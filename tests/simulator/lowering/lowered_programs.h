@@ -90,7 +90,7 @@ inline void ExpectSameValues(absl::string_view entry, double tolerance = 0) {
   if (tolerance == 0) {
     EXPECT_TRUE(before == after);
   } else {
-    EXPECT_TRUE(Compare(after, before, {tolerance}).equal);
+    EXPECT_TRUE(Compare(after, before, tolerance).equal);
   }
 }
 
