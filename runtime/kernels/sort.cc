@@ -12,26 +12,15 @@
 
 #include "hlo/base/status.h"
 #include "hlo/ir/native_types.h"
+#include "runtime/kernels/comparator_sort.h"
 #include "runtime/kernels/sort_order.h"
 #include "runtime/loops/strided_copy.h"
 #include "runtime/loops/thread_pool.h"
 #include "runtime/loops/total_order.h"
 #include "runtime/mesh/mesh_rows.h"
-#include "runtime/plan/run_plan.h"
 
 namespace toroid {
 namespace {
-
-// All operands as lines: [lines][length], and the order of the elements in the result.
-struct Lines {
-  int64_t lines = 0, length = 0;
-  std::vector<MeshBuffer> arrays;
-  std::vector<int64_t> widths;
-  // Offsets into the arrays, line after line; place i gets the element at order[i].
-  std::vector<int64_t> order;
-
-  int64_t size() const { return lines * length; }
-};
 
 // The number by which a real value is compared, except in the total order.
 template <typename T>
@@ -128,7 +117,7 @@ void SortByKeys(const std::vector<std::vector<int64_t>>& keys, absl::Span<int64_
 }
 
 // Returns false if the values are not in a strict weak order.
-bool SortByKeys(Lines& lines, absl::Span<const SortKey> keys, absl::Span<const PrimitiveType> types) {
+bool SortByKeys(SortLines& lines, absl::Span<const SortKey> keys, absl::Span<const PrimitiveType> types) {
   constexpr int64_t kLongLine = 1 << 16, kMostPlaces = int64_t{1} << 30;
   std::vector<KeyLoop> loops(keys.size());
   std::vector<int64_t> widths(keys.size()), strides(keys.size());
@@ -162,93 +151,6 @@ bool SortByKeys(Lines& lines, absl::Span<const SortKey> keys, absl::Span<const P
   }
   if (!ordered) std::iota(lines.order.begin(), lines.order.end(), 0);
   return ordered;
-}
-
-class BatchComparator {
- public:
-  BatchComparator(OpCall& call, const Lines& lines) : call_(call), lines_(lines) {}
-
-  // result[i]: whether the element at offset a[i] goes before the one at b[i].
-  absl::Status Before(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
-                      std::vector<bool>* result) {
-    const int64_t n = static_cast<int64_t>(a.size());
-    Plan& plan = call_.called(0);
-    std::vector<MeshBuffer> arguments(2 * lines_.arrays.size());
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      if (!plan.parameter_used[i]) continue;
-      const int64_t width = lines_.widths[i / 2];
-      const char* data = lines_.arrays[i / 2].data();
-      RETURN_IF_ERROR(call_.New(n * width, /*uniform=*/true, &arguments[i]));
-      arguments[i].set_uniform(false);
-      char* out = arguments[i].mutable_data();
-      const std::vector<int64_t>& at = i % 2 == 0 ? a : b;
-      for (int64_t k = 0; k < n; ++k) std::memcpy(out + k * width, data + at[k] * width, width);
-    }
-    MeshBuffer before;
-    RETURN_IF_ERROR(RunLifted(plan, absl::MakeSpan(arguments), n, call_.mesh(), &before));
-    const bool* values = reinterpret_cast<const bool*>(before.data());
-    result->resize(n);
-    for (int64_t k = 0; k < n; ++k) (*result)[k] = values[before.uniform() ? 0 : k];
-    return absl::OkStatus();
-  }
-
- private:
-  OpCall& call_;
-  const Lines& lines_;
-};
-
-// Merges sorted runs of `run` elements pairwise, in all lines. Whatever the comparator answers, each element
-// comes out once: the elements of the left run count how many of the right run go before them, and the
-// elements of the right run fill the places between.
-absl::Status MergeRuns(BatchComparator& comparator, Lines& lines, int64_t run) {
-  // The elements of the right run that go before left[i] end at a place in [low[i], high[i]].
-  std::vector<int64_t> left, low, high;
-  for (int64_t line = 0; line < lines.size(); line += lines.length) {
-    for (int64_t begin = 0; begin + run < lines.length; begin += 2 * run) {
-      const int64_t right = line + begin + run;
-      for (int64_t p = line + begin; p < right; ++p) {
-        left.push_back(p);
-        low.push_back(right);
-        high.push_back(std::min(right + run, line + lines.length));
-      }
-    }
-  }
-  std::vector<int64_t> active(left.size()), a, b;
-  std::iota(active.begin(), active.end(), 0);
-  std::vector<bool> before;
-  while (true) {
-    active.erase(std::remove_if(active.begin(), active.end(), [&](int64_t i) { return low[i] >= high[i]; }),
-                 active.end());
-    if (active.empty()) break;
-    a.clear();
-    b.clear();
-    for (const int64_t i : active) {
-      a.push_back(lines.order[(low[i] + high[i]) / 2]);
-      b.push_back(lines.order[left[i]]);
-    }
-    RETURN_IF_ERROR(comparator.Before(a, b, &before));
-    for (size_t k = 0; k < active.size(); ++k) {
-      const int64_t i = active[k], middle = (low[i] + high[i]) / 2;
-      if (before[k]) {
-        low[i] = middle + 1;
-      } else {
-        high[i] = middle;
-      }
-    }
-  }
-  std::vector<int64_t> merged = lines.order;
-  for (size_t i = 0; i < left.size();) {
-    const int64_t begin = left[i], right = begin + run;
-    const int64_t end = std::min(right + run, begin - begin % lines.length + lines.length);
-    int64_t out = begin, next = right;
-    for (; i < left.size() && left[i] < right; ++i) {
-      while (next < low[i]) merged[out++] = lines.order[next++];
-      merged[out++] = lines.order[left[i]];
-    }
-    while (next < end) merged[out++] = lines.order[next++];
-  }
-  lines.order = std::move(merged);
-  return absl::OkStatus();
 }
 
 template <typename T>
@@ -299,7 +201,7 @@ absl::Status ExecuteSort(OpCall& call) {
   const bool uniform = call.AllUniform();
   const int64_t rows = uniform ? 1 : call.copies();
   std::vector<MeshBuffer> results(operands);
-  Lines lines;
+  SortLines lines;
   lines.length = shape.dim(d);
   lines.lines = lines.length == 0 ? 0 : rows * (shape.NumElements() / lines.length);
   for (int i = 0; i < operands; ++i) {
@@ -322,9 +224,7 @@ absl::Status ExecuteSort(OpCall& call) {
   if (keys.has_value())
     RETURN_IF_ERROR(call.CheckMemory((2 + static_cast<int64_t>(keys->size())) * order_bytes));
   if (!keys.has_value() || !SortByKeys(lines, *keys, types)) {
-    RETURN_IF_ERROR(call.CheckMemory(4 * order_bytes));  // The lists of MergeRuns.
-    BatchComparator comparator(call, lines);
-    for (int64_t run = 1; run < lines.length; run *= 2) RETURN_IF_ERROR(MergeRuns(comparator, lines, run));
+    RETURN_IF_ERROR(SortByComparator(call, lines));
   }
   for (int i = 0; i < operands; ++i) {
     const int64_t width = lines.widths[i];

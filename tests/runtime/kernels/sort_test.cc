@@ -1,6 +1,7 @@
 // BUILD: size = "small"
 // sort and topk.
 #include <algorithm>
+#include <complex>
 #include <numeric>
 #include <random>
 #include <string>
@@ -13,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/engine/executor.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/runtime/kernels/number_format.h"
@@ -238,6 +240,67 @@ TEST(SortTest, AnyComparatorIsStable) {
   }
 }
 
+// Lines that are sorted in many steps, by a comparator that has to be run; elements of all widths move along.
+TEST(SortTest, LongLinesByAnyComparatorAreStable) {
+  std::mt19937 random(29);
+  const std::string less =
+      "less { a = s32[] parameter(0) b = s32[] parameter(1) c = u8[] parameter(2) d = u8[] parameter(3) "
+      "g = c128[] parameter(4) h = c128[] parameter(5) ar = f64[] real(g) br = f64[] real(h) "
+      "ten = s32[] constant(10) e = s32[] divide(a, ten) f = s32[] divide(b, ten) "
+      "lt = pred[] compare(e, f), direction=LT eq = pred[] compare(e, f), direction=EQ "
+      "gt = pred[] compare(c, d), direction=GT real = pred[] compare(ar, br), direction=LT "
+      "same = pred[] compare(c, d), direction=EQ last = pred[] and(same, real) rest = pred[] or(gt, last) "
+      "both = pred[] and(eq, rest) ROOT r = pred[] or(lt, both) }";
+  for (const auto& [lines, n] :
+       {std::pair(1, 60000), std::pair(40, 500), std::pair(3, 4096), std::pair(2, 65)}) {
+    for (const int kind : {0, 1, 2, 3, 4}) {  // Random, in order, in reverse, all equal, up and down.
+      Literal key(Shape(xla::S32, {lines, n})), byte(Shape(xla::U8, {lines, n})),
+          wide(Shape(xla::C128, {lines, n})), place(Shape(xla::S32, {lines, n}));
+      for (int i = 0; i < lines * n; ++i) {
+        const int at = i % n;
+        key.mutable_data<int32_t>()[i] = kind == 0   ? static_cast<int>(random() % 2000)
+                                         : kind == 1 ? at
+                                         : kind == 2 ? n - at
+                                         : kind == 3 ? 5
+                                                     : std::min(at, n - at);
+        byte.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(kind == 0 ? random() % 3 : 1);
+        wide.mutable_data<std::complex<double>>()[i] = {static_cast<double>(kind == 0 ? random() % 2 : 0),
+                                                        1.0 * i};
+        place.mutable_data<int32_t>()[i] = i;
+      }
+      const std::string dims = absl::StrCat("[", lines, ",", n, "]");
+      const auto module = MakeModule(
+          absl::StrReplaceAll(
+              "k = s32$d parameter(0) c = u8$d parameter(1) w = c128$d parameter(2) p = s32$d parameter(3) "
+              "ROOT y = (s32$d, u8$d, c128$d, s32$d) sort(k, c, w, p), dimensions={1}, is_stable=true, "
+              "to_apply=less",
+              {{"$d", dims}}),
+          absl::StrReplaceAll(
+              less, {{"parameter(5)", "parameter(5) o = s32[] parameter(6) q = s32[] parameter(7)"}}));
+      ASSERT_OK_AND_ASSIGN(const Literal y, RunOnThreads(*module, {key, byte, wide, place}));
+      for (int line = 0; line < lines; ++line) {
+        std::vector<int32_t> order(n);
+        std::iota(order.begin(), order.end(), line * n);
+        std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+          const int x = key.data<int32_t>()[a] / 10, z = key.data<int32_t>()[b] / 10;
+          if (x != z) return x < z;
+          const uint8_t c = byte.data<uint8_t>()[a], d = byte.data<uint8_t>()[b];
+          if (c != d) return c > d;
+          return wide.data<std::complex<double>>()[a].real() < wide.data<std::complex<double>>()[b].real();
+        });
+        for (int i = 0; i < n; ++i) {
+          const int at = line * n + i;
+          ASSERT_EQ(y.element(3).data<int32_t>()[at], order[i]) << kind << " " << n << " place " << i;
+          ASSERT_EQ(y.element(0).data<int32_t>()[at], key.data<int32_t>()[order[i]]);
+          ASSERT_EQ(y.element(1).data<uint8_t>()[at], byte.data<uint8_t>()[order[i]]);
+          ASSERT_EQ(y.element(2).data<std::complex<double>>()[at],
+                    wide.data<std::complex<double>>()[order[i]]);
+        }
+      }
+    }
+  }
+}
+
 // Comparators that are no strict weak order, such as LT on NaNs, leave the order open, but each line keeps
 // its elements and pairs stay together.
 TEST(SortTest, EveryComparatorPermutesItsLine) {
@@ -259,7 +322,7 @@ TEST(SortTest, EveryComparatorPermutesItsLine) {
         "ROOT r = pred[] constant(true) }",
         "t = s32[] constant(3) x = s32[] xor(a, b) y = s32[] remainder(x, t) z = s32[] constant(0) "
         "ROOT r = pred[] compare(y, z), direction=EQ }"}) {
-    for (const int n : {2, 3, 5, 17, 100}) {
+    for (const int n : {2, 3, 5, 17, 100, 3000}) {
       const int lines = 4;
       Literal keys(Shape(xla::S32, {lines, n}));
       for (int32_t& key : keys.mutable_data<int32_t>()) key = static_cast<int32_t>(random() % 50);
