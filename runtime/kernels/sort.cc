@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -14,6 +15,7 @@
 #include "hlo/ir/native_types.h"
 #include "runtime/kernels/comparator_sort.h"
 #include "runtime/kernels/sort_order.h"
+#include "runtime/loops/radix_sort.h"
 #include "runtime/loops/strided_copy.h"
 #include "runtime/loops/thread_pool.h"
 #include "runtime/loops/total_order.h"
@@ -84,30 +86,26 @@ KeyLoop KeyLoopOf(PrimitiveType type, int64_t* width, int64_t* stride) {
       KeyLoop{nullptr});
 }
 
-// Sorts a line by one key of at most 33 bits. A number of a key and the element's place is unlike all others, so that the sort
-// is stable, and may sort in parts.
-void SortByNarrowKey(absl::Span<const int64_t> keys, absl::Span<int64_t> order, bool parallel) {
-  constexpr int kPlaceBits = 30;
-  const int64_t n = static_cast<int64_t>(keys.size()), offset = order[0];
-  std::vector<uint64_t> numbers(keys.size());
-  for (int64_t i = 0; i < n; ++i) {
-    numbers[i] = static_cast<uint64_t>(keys[i] + (int64_t{1} << 33)) << kPlaceBits | static_cast<uint64_t>(i);
-  }
-  const int64_t parts = parallel ? NumThreads() : 1;
-  const auto bound = [&](int64_t part) { return numbers.begin() + n * part / parts; };
-  ParallelFor(parts, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t part = begin; part < end; ++part) std::sort(bound(part), bound(part + 1));
-  });
-  for (int64_t part = 1; part < parts; ++part)
-    std::inplace_merge(numbers.begin(), bound(part), bound(part + 1));
-  for (int64_t i = 0; i < n; ++i) {
-    order[i] = offset + static_cast<int64_t>(numbers[i] & ((uint64_t{1} << kPlaceBits) - 1));
-  }
-}
+constexpr int64_t kLongLine = 1 << 16;  // Elements of a line that several threads share.
+constexpr int64_t kRadixLine = 1 << 11;
 
-// `keys`: by key and element.
-void SortByKeys(const std::vector<std::vector<int64_t>>& keys, absl::Span<int64_t> order) {
-  const int64_t offset = order[0];
+// Sorts a short line. `keys`: by key and element.
+void SortShortLine(const std::vector<std::vector<int64_t>>& keys, bool narrow, absl::Span<int64_t> order) {
+  const int64_t n = static_cast<int64_t>(order.size()), offset = n == 0 ? 0 : order[0];
+  if (narrow) {
+    // A number of a key, which has at most 33 bits, and the element's place is unlike all others, so that the sort is stable.
+    constexpr int kPlaceBits = 30;
+    std::vector<uint64_t> numbers(n);
+    for (int64_t i = 0; i < n; ++i) {
+      numbers[i] =
+          static_cast<uint64_t>(keys[0][i] + (int64_t{1} << 33)) << kPlaceBits | static_cast<uint64_t>(i);
+    }
+    std::sort(numbers.begin(), numbers.end());
+    for (int64_t i = 0; i < n; ++i) {
+      order[i] = offset + static_cast<int64_t>(numbers[i] & ((uint64_t{1} << kPlaceBits) - 1));
+    }
+    return;
+  }
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     for (const std::vector<int64_t>& key : keys) {
       if (key[a - offset] != key[b - offset]) return key[a - offset] < key[b - offset];
@@ -116,16 +114,38 @@ void SortByKeys(const std::vector<std::vector<int64_t>>& keys, absl::Span<int64_
   });
 }
 
+// Sorts a line of less than 2^32 elements: by the last key first, and by the lower 32 bits of a key first. Numbers of 32 bits of
+// the key and the element's place are sorted by the former.
+void SortLongLine(const std::vector<std::vector<int64_t>>& keys, bool parallel, absl::Span<int64_t> order) {
+  const int64_t n = static_cast<int64_t>(order.size()), offset = order[0];
+  constexpr uint64_t kLower = 0xffffffff;
+  std::vector<uint64_t> numbers(n), scratch;
+  for (int64_t i = 0; i < n; ++i) numbers[i] = static_cast<uint64_t>(i);
+  for (size_t k = keys.size(); k-- > 0;) {
+    const std::vector<int64_t>& key = keys[k];
+    const auto [least, most] = std::minmax_element(key.begin(), key.end());
+    const uint64_t base = static_cast<uint64_t>(*least), range = static_cast<uint64_t>(*most) - base;
+    for (int part = 0; part < 2 && range >> (32 * part) != 0; ++part) {
+      for (uint64_t& number : numbers) {
+        const uint64_t place = number & kLower;
+        number = ((static_cast<uint64_t>(key[place]) - base) >> (32 * part) & kLower) << 32 | place;
+      }
+      const int bits = std::min(32, static_cast<int>(std::bit_width(range >> (32 * part))));
+      RadixSort(32, bits, parallel, &numbers, &scratch);
+    }
+  }
+  for (int64_t i = 0; i < n; ++i) order[i] = offset + static_cast<int64_t>(numbers[i] & kLower);
+}
+
 // Returns false if the values are not in a strict weak order.
 bool SortByKeys(SortLines& lines, absl::Span<const SortKey> keys, absl::Span<const PrimitiveType> types) {
-  constexpr int64_t kLongLine = 1 << 16, kMostPlaces = int64_t{1} << 30;
   std::vector<KeyLoop> loops(keys.size());
   std::vector<int64_t> widths(keys.size()), strides(keys.size());
   for (size_t k = 0; k < keys.size(); ++k) {
     loops[k] = KeyLoopOf(types[keys[k].operand], &widths[k], &strides[k]);
     if (loops[k] == nullptr) return false;
   }
-  const bool narrow = keys.size() == 1 && widths[0] <= 4 && lines.length < kMostPlaces;
+  const bool narrow = keys.size() == 1 && widths[0] <= 4;
   std::atomic<bool> ordered = true;
   const auto sort = [&](int64_t line, bool parallel) {
     std::vector<std::vector<int64_t>> values(keys.size(), std::vector<int64_t>(lines.length));
@@ -135,10 +155,10 @@ bool SortByKeys(SortLines& lines, absl::Span<const SortKey> keys, absl::Span<con
       if (!loops[k](data, strides[k], keys[k], absl::MakeSpan(values[k]))) ordered = false;
     }
     const absl::Span<int64_t> order = absl::MakeSpan(lines.order).subspan(line * lines.length, lines.length);
-    if (narrow) {
-      SortByNarrowKey(values[0], order, parallel);
+    if (lines.length >= kRadixLine && lines.length <= std::numeric_limits<uint32_t>::max()) {
+      SortLongLine(values, parallel, order);
     } else {
-      SortByKeys(values, order);
+      SortShortLine(values, narrow && lines.length < kRadixLine, order);
     }
   };
   if (lines.length >= kLongLine) {

@@ -1,23 +1,19 @@
 // BUILD: size = "small"
-// sort and topk.
+// sort.
 #include <algorithm>
 #include <complex>
 #include <numeric>
 #include <random>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "hlo/ir/native_types.h"
 #include "runtime/engine/executor.h"
 #include "tests/runtime/evaluate.h"
-#include "tests/runtime/kernels/number_format.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
@@ -64,113 +60,6 @@ TEST(SortTest, MappedZerosAndNansKeepTheirOrder) {
                "ROOT y = (f32[7], s32[7]) sort(x, i), dimensions={0}, is_stable=true, to_apply=less",
                less),
       "( {-inf, 0, -0, -0, 1, nan, -nan}, {5, 1, 2, 6, 4, 0, 3} )");
-}
-
-// The kernel sorts by keys if it knows the comparator; else it runs the comparator.
-TEST(SortTest, KeysOfEveryTypeAreOrderedAsItsValues) {
-  struct Case {
-    std::vector<std::string> types;
-    std::string values;
-    bool is_float = false;
-  };
-  const std::vector<Case> cases = {
-      {{"pred", "u1"}, "1, 0, 1, 0, 0, 1, 1, 0"},
-      {{"u2", "u4", "u8", "u16", "u32"}, "1, 3, 0, 2, 3, 0, 1, 2"},
-      {{"s1"}, "-1, 0, -1, 0, 0, -1, -1, 0"},
-      {{"s2", "s4", "s8", "s16", "s32"}, "1, -2, 0, -1, -2, 0, 1, -1"},
-      {{"u64"}, "9223372036854775808, 18446744073709551615, 5, 0, 9223372036854775807, 5, 1, 0"},
-      {{"s64"}, "9223372036854775807, -9223372036854775808, 5, 0, -1, 5, 1, 0"},
-      {{"f8e8m0fnu"}, "1, 2, 0.5, 4, 1, 8, 0.25, 2", true},
-      {{"f4e2m1fn", "f6e2m3fn", "f6e3m2fn", "f8e3m4", "f8e4m3", "f8e4m3b11fnuz", "f8e4m3fn", "f8e4m3fnuz",
-        "f8e5m2", "f8e5m2fnuz"},
-       "1, -0, 2, -1.5, 0, -2, -0, 0.5",
-       true},
-      {{"bf16", "f16", "f32", "f64"}, "1, -0, inf, -1.5, 0, -inf, -0, 0.5", true},
-  };
-  for (const Case& c : cases) {
-    for (const std::string& type : c.types) {
-      for (const char* rest : {"direction=LT", "direction=GT", "direction=LT, type=TOTALORDER",
-                               "direction=GT, type=TOTALORDER"}) {
-        if (!c.is_float && absl::StrContains(rest, "TOTALORDER")) continue;
-        SCOPED_TRACE(absl::StrCat(type, " ", rest));
-        const auto sorted = [&](bool known) {
-          const std::string compare = absl::StrCat("c = pred[] compare(a, b), ", rest);
-          return Evaluate(
-              absl::StrCat("x = ", type, "[8] constant({", c.values,
-                           "}) i = s32[8] iota(), iota_dimension=0 ", "ROOT y = (", type,
-                           "[8], s32[8]) sort(x, i), dimensions={0}, is_stable=true, to_apply=less"),
-              absl::StrCat("less { a = ", type, "[] parameter(0) b = ", type, "[] parameter(1) ",
-                           "k = s32[] parameter(2) l = s32[] parameter(3) ",
-                           known ? "ROOT " + compare : compare + " ROOT r = pred[] and(c, c)", " }"));
-        };
-        const std::string by_comparator = sorted(/*known=*/false);
-        EXPECT_TRUE(absl::StartsWith(by_comparator, "( {")) << by_comparator;
-        EXPECT_EQ(sorted(/*known=*/true), by_comparator);
-      }
-    }
-  }
-}
-
-// JAX's comparator of a key: zeros and NaNs each have one value. `name`: that of the key; a and b: both elements.
-std::string JaxKey(const std::string& name, const std::string& type, const std::string& a,
-                   const std::string& b) {
-  std::string text = absl::StrReplaceAll("$n_zero = $t[] constant(0) $n_nan = $t[] constant(nan) ",
-                                         {{"$n", name}, {"$t", type}});
-  for (const auto& [side, x] : {std::pair("l", a), std::pair("r", b)}) {
-    absl::StrAppend(&text, absl::StrReplaceAll("$n_e$s = pred[] compare($x, $n_zero), direction=EQ "
-                                               "$n_z$s = $t[] select($n_e$s, $n_zero, $x) "
-                                               "$n_u$s = pred[] compare($x, $x), direction=NE "
-                                               "$n_c$s = $t[] select($n_u$s, $n_nan, $n_z$s) ",
-                                               {{"$n", name}, {"$t", type}, {"$s", side}, {"$x", x}}));
-  }
-  return absl::StrCat(
-      text, absl::StrReplaceAll("$n_lt = pred[] compare($n_cl, $n_cr), direction=LT, type=TOTALORDER "
-                                "$n_eq = pred[] compare($n_cl, $n_cr), direction=EQ, type=TOTALORDER ",
-                                {{"$n", name}}));
-}
-
-// Two keys and a payload, sorted by keys and, with a root that hides them, by running the comparator.
-TEST(SortTest, KeysOfJaxOrderAsTheirComparator) {
-  for (const std::string type : {"f32", "bf16", "f64"}) {
-    const std::string parameters = absl::StrReplaceAll(
-        "less { a = $t[] parameter(0) b = $t[] parameter(1) c = $t[] parameter(2) d = $t[] parameter(3) "
-        "i = s32[] parameter(4) j = s32[] parameter(5) ",
-        {{"$t", type}});
-    const std::string one = JaxKey("p", type, "a", "b"), two = JaxKey("q", type, "c", "d");
-    const std::string both = "both = pred[] and(p_eq, q_lt) last = pred[] or(p_lt, both) ";
-    const auto sorted = [&](const std::string& keys, const std::string& root) {
-      return Evaluate(
-          absl::StrReplaceAll(
-              "x = $t[8] constant({nan, 0, -0, -nan, 1, -inf, 1, 0}) "
-              "y = $t[8] constant({2, -0, 0, 1, nan, 5, -nan, -1}) i = s32[8] iota(), iota_dimension=0 "
-              "ROOT r = ($t[8], $t[8], s32[8]) sort(x, y, i), dimensions={0}, is_stable=true, "
-              "to_apply=less",
-              {{"$t", type}}),
-          absl::StrCat(parameters, keys, root, " }"));
-    };
-    const std::string by_one = sorted(one, "ROOT r = pred[] and(p_lt, p_lt)");
-    EXPECT_TRUE(absl::StrContains(by_one, "{5, 1, 2, 7, 4, 6, 0, 3}")) << by_one;
-    EXPECT_EQ(sorted(one, "ROOT r = pred[] compare(p_cl, p_cr), direction=LT, type=TOTALORDER"), by_one);
-    const std::string by_two = sorted(one + two + both, "ROOT r = pred[] and(last, last)");
-    EXPECT_EQ(sorted(one + two, "both = pred[] and(q_lt, p_eq) ROOT r = pred[] or(both, p_lt)"), by_two);
-    EXPECT_TRUE(absl::StrContains(by_two, "{5, 7, 1, 2, 4, 6, 3, 0}")) << by_two;
-  }
-}
-
-TEST(SortTest, ComplexNumbersAreOrderedByTheirParts) {
-  const std::string keys =
-      "less { a = c64[] parameter(0) b = c64[] parameter(1) ar = f32[] real(a) br = f32[] real(b) "
-      "ai = f32[] imag(a) bi = f32[] imag(b) " +
-      JaxKey("p", "f32", "ar", "br") + JaxKey("q", "f32", "ai", "bi") + "both = pred[] and(p_eq, q_lt) ";
-  const auto sorted = [&](const std::string& root) {
-    return Evaluate(
-        "x = c64[5] constant({(1, 2), (-1, 5), (1, -2), (nan, 0), (-1, -inf)}) "
-        "ROOT r = c64[5] sort(x), dimensions={0}, to_apply=less",
-        absl::StrCat(keys, root, " }"));
-  };
-  const std::string by_comparator = sorted("last = pred[] or(p_lt, both) ROOT r = pred[] and(last, last)");
-  EXPECT_EQ(by_comparator, "{(-1, -inf), (-1, 5), (1, -2), (1, 2), (nan, 0)}");
-  EXPECT_EQ(sorted("ROOT r = pred[] or(p_lt, both)"), by_comparator);
 }
 
 // A line that is sorted in parts.
@@ -341,76 +230,6 @@ TEST(SortTest, EveryComparatorPermutesItsLine) {
       }
     }
   }
-}
-
-// Against a stable sort of all elements, in the total order; few values, so that there are many ties. Long lines are shared by
-// threads.
-TEST(TopKTest, AgreesWithASortOfTheLine) {
-  std::mt19937_64 random(61);
-  for (const PrimitiveType type :
-       {xla::F32, xla::BF16, xla::F64, xla::S8, xla::S32, xla::U32, xla::U64, xla::S64, xla::F16}) {
-    for (const auto& [lines, n, k] : std::vector<std::tuple<int64_t, int64_t, int64_t>>{{30, 100, 7},
-                                                                                        {3, 5000, 64},
-                                                                                        {1, 300000, 50},
-                                                                                        {2, 300001, 1},
-                                                                                        {9, 33, 33},
-                                                                                        {4, 1, 1},
-                                                                                        {2, 700, 650},
-                                                                                        {3, 9, 0}}) {
-      for (const int kind : {0, 1, 2}) {  // Any values, few values, or each line in order.
-        Literal x =
-            kind == 1 ? RandomSmall(type, {lines, n}, random, 0, 3) : RandomArray(type, {lines, n}, random);
-        const bool largest = random() % 2 == 0;
-        const bool is_int = IsInt(type);
-        // Floats by their bits: sign and magnitude.
-        const auto key = [&](int64_t i) -> __int128 {
-          if (is_int) return IntAt(x, i);
-          const int bits = BitWidth(type);
-          const uint64_t code = BitsAt(x, i), sign = code >> (bits - 1) & 1;
-          const __int128 magnitude = code & ((uint64_t{1} << (bits - 1)) - 1);
-          return sign ? -magnitude - 1 : magnitude;
-        };
-        if (kind == 2) {  // The worst order: each element is before all others so far.
-          for (int64_t line = 0; line < lines; ++line) {
-            std::vector<std::pair<__int128, uint64_t>> values;
-            for (int64_t i = 0; i < n; ++i) values.push_back({key(line * n + i), BitsAt(x, line * n + i)});
-            std::sort(values.begin(), values.end());
-            if (!largest) std::reverse(values.begin(), values.end());
-            for (int64_t i = 0; i < n; ++i) SetBits(&x, line * n + i, values[i].second);
-          }
-        }
-        const std::string name(TypeName(type));
-        const std::string text = absl::StrCat("x = ", name, "[", lines, ",", n, "] parameter(0) ROOT y = (",
-                                              name, "[", lines, ",", k, "], s32[", lines, ",", k,
-                                              "]) topk(x), k=", k, ", largest=", largest ? "true" : "false");
-        SCOPED_TRACE(text);
-        ASSERT_OK_AND_ASSIGN(const Literal y, RunOnThreads(*MakeModule(text), {x}));
-        for (int64_t line = 0; line < lines; ++line) {
-          std::vector<std::pair<__int128, int64_t>> order;
-          for (int64_t i = 0; i < n; ++i)
-            order.push_back({largest ? -key(line * n + i) : key(line * n + i), i});
-          std::sort(order.begin(), order.end());
-          for (int64_t i = 0; i < k; ++i) {
-            const int64_t place = y.element(1).data<int32_t>()[line * k + i];
-            ASSERT_EQ(place, order[i].second) << line << " " << i;
-            ASSERT_EQ(BitsAt(y.element(0), line * k + i), BitsAt(x, line * n + place));
-          }
-        }
-      }
-    }
-  }
-}
-
-TEST(TopKTest, TiesByPositionAndTotalOrder) {
-  EXPECT_EQ(Evaluate("x = f32[2,4] constant({{1, 3, 3, 2}, {nan, inf, -0, 0}}) "
-                     "ROOT y = (f32[2,3], s32[2,3]) topk(x), k=3, largest=true"),
-            "( { { 3, 3, 2 }, { nan, inf, 0 } }, { { 1, 2, 3 }, { 0, 1, 3 } } )");
-  EXPECT_EQ(
-      Evaluate("x = s32[4] constant({5, -2, 9, -2}) ROOT y = (s32[2], s32[2]) topk(x), k=2, largest=false"),
-      "( {-2, -2}, {1, 3} )");
-  EXPECT_EQ(Evaluate("x = s32[3] constant({5, -2, 9}) "
-                     "ROOT y = (s32[1], s32[1]) custom-call(x), custom_call_target=\"TopK\""),
-            "( {9}, {2} )");
 }
 
 }  // namespace
