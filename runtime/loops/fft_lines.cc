@@ -5,12 +5,13 @@
 #include <cmath>
 #include <complex>
 #include <cstdlib>
+#include <cstring>
 #include <type_traits>
-#include <vector>
 
 #define POCKETFFT_NO_MULTITHREADING
 #include "hlo/ir/native_types.h"
 #include "pocketfft_hdronly.h"
+#include "runtime/loops/fft_lanes.h"
 #include "runtime/loops/thread_pool.h"
 
 namespace toroid {
@@ -51,83 +52,31 @@ int64_t LargeFactor(int64_t n) {
   return small >= 2 * kLanes && n / small <= kMostFactor ? n / small : 0;
 }
 
-// Lanes of a vector; a double is its own only lane.
+// A double is its own only lane.
 template <typename V>
 constexpr int64_t kLanesOf = std::is_same_v<V, double> ? 1 : kLanes;
 
-template <typename V>
-double GetLane(const V& v, int64_t l) {
-  if constexpr (std::is_same_v<V, double>) {
-    return v;
-  } else {
-    return v[l];
-  }
+// Lines whose first elements are `apart` from each other.
+Lines<kLanes> LinesFrom(int64_t first, int64_t apart, int64_t count, int64_t step) {
+  Lines<kLanes> lines;
+  lines.count = count;
+  lines.step = step;
+  for (int64_t l = 0; l < count; ++l) lines.offsets[l] = first + l * apart;
+  return lines;
 }
 
-template <typename V>
-void SetLane(V& v, int64_t l, double x) {
-  if constexpr (std::is_same_v<V, double>) {
-    v = x;
-  } else {
-    v[l] = x;
-  }
-}
-
-template <typename T>
-Complex Widen(T x) {
-  if constexpr (kIsComplex<T>) {
-    return {static_cast<double>(x.real()), static_cast<double>(x.imag())};
-  } else {
-    return {static_cast<double>(x), 0};
-  }
-}
-
-template <typename T>
-T Round(double real, [[maybe_unused]] double imag) {
-  if constexpr (kIsComplex<T>) {
-    using Part = typename T::value_type;
-    return {static_cast<Part>(real), static_cast<Part>(imag)};
-  } else {
-    return static_cast<T>(real);
-  }
-}
-
-// Up to kLanes lines of an array: where element 0 of each is, and how far elements are apart.
-struct Lines {
-  int64_t offsets[kLanes];
-  int64_t count;
-  int64_t step;
-
-  bool beside_each_other() const { return step != 1 && offsets[count - 1] == offsets[0] + count - 1; }
-};
-
-// Calls visit(k, l) for element k < n of line l, in an order that is good for the caches.
-template <typename Visit>
-void ForEachElement(const Lines& lines, int64_t n, Visit&& visit) {
-  if (lines.beside_each_other()) {
-    for (int64_t k = 0; k < n; ++k) {
-      for (int64_t l = 0; l < lines.count; ++l) visit(k, l);
-    }
-    return;
-  }
-  for (int64_t first = 0; first < n; first += kTile) {
-    const int64_t end = std::min(n, first + kTile);
-    for (int64_t l = 0; l < lines.count; ++l) {
-      for (int64_t k = first; k < end; ++k) visit(k, l);
-    }
-  }
-}
-
-// to[j] lane i = from[i] lane j for i < rows, j < columns, which are at most kLanes.
+// to[j] lane i = from[i] lane j for i < rows, j < columns, which are at most kLanes; 0 in other lanes.
 void Transpose(const cmplx<Vector>* from, int64_t rows, int64_t columns, cmplx<Vector>* to) {
-  const double* x = reinterpret_cast<const double*>(from);
-  double* y = reinterpret_cast<double*>(to);
-  constexpr int64_t kRow = 2 * kLanes;  // Real parts, then imaginary parts.
+  alignas(64) double r[kLanes][kLanes] = {}, i[kLanes][kLanes] = {};
+  for (int64_t row = 0; row < rows; ++row) {
+    std::memcpy(r[row], &from[row].r, sizeof(Vector));
+    std::memcpy(i[row], &from[row].i, sizeof(Vector));
+  }
+  TransposeLanes<kLanes>(r);
+  TransposeLanes<kLanes>(i);
   for (int64_t j = 0; j < columns; ++j) {
-    for (int64_t i = 0; i < rows; ++i) {
-      y[j * kRow + i] = x[i * kRow + j];
-      y[j * kRow + kLanes + i] = x[i * kRow + kLanes + j];
-    }
+    std::memcpy(&to[j].r, r[j], sizeof(Vector));
+    std::memcpy(&to[j].i, i[j], sizeof(Vector));
   }
 }
 
@@ -144,58 +93,50 @@ struct FftLines::Plans {
 
  private:
   template <typename V, typename From, typename To>
-  void Short(Kind kind, int64_t n, const Lines& from, const Lines& to, const From* in, To* out) const;
+  void Short(Kind kind, int64_t n, const Lines<kLanesOf<V>>& from, const Lines<kLanesOf<V>>& to,
+             const From* in, To* out) const;
   template <typename From, typename To>
   void Long(Kind kind, int64_t step, const From* in, To* out, char* work) const;
 };
 
 // Transforms the lines of a vector at once.
 template <typename V, typename From, typename To>
-void FftLines::Plans::Short(Kind kind, int64_t n, const Lines& from, const Lines& to, const From* in,
-                            To* out) const {
+void FftLines::Plans::Short(Kind kind, int64_t n, const Lines<kLanesOf<V>>& from,
+                            const Lines<kLanesOf<V>>& to, const From* in, To* out) const {
+  constexpr int64_t kL = kLanesOf<V>;
   const bool forward = kind == Kind::kForward || kind == Kind::kRealForward;
   const double scale = forward ? 1 : 1 / static_cast<double>(n);
-  // Real numbers n, or complex ones.
+  // Complex numbers; or real ones, and as pocketfft orders those of a spectrum: the real part of X[0], the real and the
+  // imaginary part of X[1], .., and if n is even the real part of X[n / 2].
   const Buffer<V> buffer(2 * n);
-  V* reals = buffer.get();
-  cmplx<V>* values = reinterpret_cast<cmplx<V>*>(reals);
-  // Lanes without a line would be numbers that were never set.
-  if (from.count < kLanesOf<V>) std::fill(reals, reals + 2 * n, V{});
+  double* values = reinterpret_cast<double*>(buffer.get());
+  const int64_t pairs = (n - 1) / 2;
+  const bool has_middle = n % 2 == 0;
+  double ends[2 * kL];
   if constexpr (!kIsComplex<From>) {
-    ForEachElement(from, n, [&](int64_t k, int64_t l) {
-      SetLane(reals[k], l, static_cast<double>(in[from.offsets[l] + k * from.step]));
-    });
-    real->exec(reals, scale, forward);
+    ReadLanes<kL, false>(in, from, n, values);
+    real->exec(buffer.get(), scale, forward);
   } else if constexpr (!kIsComplex<To>) {
-    // The order of pocketfft: the real part of X[0], then the real and the imaginary part of X[1], ..
-    ForEachElement(from, n / 2 + 1, [&](int64_t k, int64_t l) {
-      const Complex x = Widen(in[from.offsets[l] + k * from.step]);
-      SetLane(reals[k == 0 ? 0 : 2 * k - 1], l, x.real());
-      if (k > 0 && 2 * k < n) SetLane(reals[2 * k], l, x.imag());
-    });
-    real->exec(reals, scale, forward);
+    ReadLanes<kL, true>(in, from, 1, ends);
+    std::copy_n(ends, kL, values);
+    ReadLanes<kL, true>(in, from.From(1), pairs, values + kL);
+    if (has_middle) {
+      ReadLanes<kL, true>(in, from.From(n / 2), 1, ends);
+      std::copy_n(ends, kL, values + (n - 1) * kL);
+    }
+    real->exec(buffer.get(), scale, forward);
   } else {
-    ForEachElement(from, n, [&](int64_t k, int64_t l) {
-      const Complex x = Widen(in[from.offsets[l] + k * from.step]);
-      SetLane(values[k].r, l, x.real());
-      SetLane(values[k].i, l, x.imag());
-    });
-    whole->exec(values, scale, forward);
+    ReadLanes<kL, true>(in, from, n, values);
+    whole->exec(reinterpret_cast<cmplx<V>*>(buffer.get()), scale, forward);
   }
   if constexpr (!kIsComplex<From>) {
-    ForEachElement(to, n / 2 + 1, [&](int64_t k, int64_t l) {
-      const double r = GetLane(reals[k == 0 ? 0 : 2 * k - 1], l),
-                   i = k > 0 && 2 * k < n ? GetLane(reals[2 * k], l) : 0;
-      out[to.offsets[l] + k * to.step] = Round<To>(r, i);
-    });
+    WriteLanes<kL, false>(values, to, 1, out);
+    WriteLanes<kL, true>(values + kL, to.From(1), pairs, out);
+    if (has_middle) WriteLanes<kL, false>(values + (n - 1) * kL, to.From(n / 2), 1, out);
   } else if constexpr (!kIsComplex<To>) {
-    ForEachElement(to, n, [&](int64_t k, int64_t l) {
-      out[to.offsets[l] + k * to.step] = Round<To>(GetLane(reals[k], l), 0);
-    });
+    WriteLanes<kL, false>(values, to, n, out);
   } else {
-    ForEachElement(to, n, [&](int64_t k, int64_t l) {
-      out[to.offsets[l] + k * to.step] = Round<To>(GetLane(values[k].r, l), GetLane(values[k].i, l));
-    });
+    WriteLanes<kL, true>(values, to, n, out);
   }
 }
 
@@ -209,11 +150,6 @@ void FftLines::Plans::Long(Kind kind, int64_t step, const From* in, To* out, cha
   const int64_t column_grain = std::max<int64_t>(1, kGrain / (n1 * kLanes));
   const int64_t row_grain = std::max<int64_t>(1, kGrain / (n2 * kLanes));
   const double scale = forward ? 1 : 1 / static_cast<double>(n), sign = forward ? -1 : 1;
-  const auto load = [&](int64_t j) -> Complex {
-    // The second half of the spectrum of real numbers mirrors the first.
-    if (kIsComplex<From> && !kIsComplex<To> && 2 * j > n) return std::conj(Widen(in[(n - j) * step]));
-    return Widen(in[j * step]);
-  };
   // w(l k1) of the lanes of a block, and the sums over j1: [column_blocks][n1][kLanes], whose lanes are j2.
   const Buffer<cmplx<Vector>> lane_turns(n1);
   cmplx<Vector>* between = reinterpret_cast<cmplx<Vector>*>(work);
@@ -228,13 +164,20 @@ void FftLines::Plans::Long(Kind kind, int64_t step, const From* in, To* out, cha
     for (int64_t block = begin; block < end; ++block) {
       cmplx<Vector>* values = &between[block * n1];
       const int64_t first = block * kLanes, count = std::min(kLanes, n2 - first);
-      for (int64_t j1 = 0; j1 < n1; ++j1) {
-        if (count < kLanes) values[j1] = cmplx<Vector>(Vector{}, Vector{});
-        for (int64_t l = 0; l < count; ++l) {
-          const Complex x = load(j1 * n2 + first + l);
-          values[j1].r[l] = x.real();
-          values[j1].i[l] = x.imag();
+      if constexpr (kIsComplex<From> && !kIsComplex<To>) {
+        for (int64_t j1 = 0; j1 < n1; ++j1) {
+          values[j1] = cmplx<Vector>(Vector{}, Vector{});
+          for (int64_t l = 0; l < count; ++l) {
+            // The second half of the spectrum of real numbers mirrors the first.
+            const int64_t j = j1 * n2 + first + l;
+            const Complex x = 2 * j > n ? std::conj(Widen(in[(n - j) * step])) : Widen(in[j * step]);
+            values[j1].r[l] = x.real();
+            values[j1].i[l] = x.imag();
+          }
         }
+      } else {
+        ReadLanes<kLanes, true>(in, LinesFrom(first * step, step, count, n2 * step), n1,
+                                reinterpret_cast<double*>(values));
       }
       columns->exec(values, 1, forward);
       for (int64_t k1 = 0; k1 < n1; ++k1) {
@@ -247,7 +190,6 @@ void FftLines::Plans::Long(Kind kind, int64_t step, const From* in, To* out, cha
       }
     }
   });
-  const int64_t last = kIsComplex<To> && !kIsComplex<From> ? n / 2 + 1 : n;
   ParallelFor(row_blocks, row_grain, [&](int64_t begin, int64_t end) {
     const Buffer<cmplx<Vector>> values(n2);
     for (int64_t block = begin; block < end; ++block) {
@@ -257,11 +199,15 @@ void FftLines::Plans::Long(Kind kind, int64_t step, const From* in, To* out, cha
         Transpose(&between[j2 / kLanes * n1 + first], count, std::min(kLanes, n2 - j2), &values[j2]);
       }
       rows->exec(values.get(), scale, forward);
-      for (int64_t k2 = 0; k2 < n2; ++k2) {
-        const int64_t k = k2 * n1 + first, end_of_row = std::min(count, last - k);
-        for (int64_t l = 0; l < end_of_row; ++l) {
-          out[(k + l) * step] = Round<To>(values[k2].r[l], values[k2].i[l]);
+      if constexpr (kIsComplex<To> && !kIsComplex<From>) {
+        for (int64_t k2 = 0; k2 < n2; ++k2) {
+          const int64_t k = k2 * n1 + first, end_of_row = std::min(count, n / 2 + 1 - k);
+          for (int64_t l = 0; l < end_of_row; ++l)
+            out[(k + l) * step] = Round<To>(values[k2].r[l], values[k2].i[l]);
         }
+      } else {
+        WriteLanes<kLanes, true>(reinterpret_cast<const double*>(values.get()),
+                                 LinesFrom(first * step, step, count, n1 * step), n2, out);
       }
     }
   });
@@ -284,24 +230,21 @@ void FftLines::Plans::Run(Kind kind, int64_t n, int64_t outer, int64_t inner, co
   const int64_t blocks = (lines + kLanes - 1) / kLanes;
   ParallelFor(blocks, std::max<int64_t>(1, kGrain / (n * kLanes)), [&](int64_t begin, int64_t end) {
     for (int64_t block = begin; block < end; ++block) {
-      Lines from, to;
+      const int64_t first = block * kLanes, count = std::min(kLanes, lines - first);
+      Lines<kLanes> from, to;
       from.step = to.step = inner;
-      from.count = to.count = std::min(kLanes, lines - block * kLanes);
-      for (int64_t l = 0; l < from.count; ++l) {
-        const int64_t o = (block * kLanes + l) / inner, i = (block * kLanes + l) % inner;
+      from.count = to.count = count;
+      for (int64_t l = 0; l < count; ++l) {
+        const int64_t o = (first + l) / inner, i = (first + l) % inner;
         from.offsets[l] = o * in_length * inner + i;
         to.offsets[l] = o * out_length * inner + i;
       }
-      if (from.count > 1 && from.count >= kLanes / 2) {
+      if (count > 1 && count >= kLanes / 2) {
         Short<Vector>(kind, n, from, to, in, out);
         continue;
       }
-      const Lines all_from = from, all_to = to;
-      from.count = to.count = 1;
-      for (int64_t l = 0; l < all_from.count; ++l) {
-        from.offsets[0] = all_from.offsets[l];
-        to.offsets[0] = all_to.offsets[l];
-        Short<double>(kind, n, from, to, in, out);
+      for (int64_t l = 0; l < count; ++l) {
+        Short<double>(kind, n, {{from.offsets[l]}, 1, inner}, {{to.offsets[l]}, 1, inner}, in, out);
       }
     }
   });
