@@ -49,10 +49,13 @@ class Tree:
             self.add(f'{folder[1]}/{name}', read(path))
 
     def add_licences(self, folder, listed, libraries):
-        packages = [line.split()[1] for line in read(listed).decode().splitlines() if line and not line.startswith('#')]
-        packages += [package_of(path) for path in libraries.values()]
-        for package in sorted(set(packages)):
-            self.add(f'{folder}/{package}', read(f'/usr/share/doc/{package}/copyright'))
+        rows = [line.split() for line in read(listed).decode().splitlines() if line and not line.startswith('#')]
+        # What is kept in third_party/, by its repository; all else is a package of Debian.
+        own = {repository: path for repository, path in rows if '/' in path}
+        packages = {package for _, package in rows if '/' not in package} | {package_of(path) for path in libraries.values()}
+        files = {**own, **{package: f'/usr/share/doc/{package}/copyright' for package in packages}}
+        for name, path in sorted(files.items()):
+            self.add(f'{folder}/{name}', read(path))
 
 
 def relative(path, folder):

@@ -7,7 +7,7 @@ def toroid_repositories(toroid = "."):
       toroid: the folder of Toroid, as in the local_repository that names it; "." is Toroid's own.
     """
 
-    # Every dependency is a package of the distribution, installed under /usr by setup.sh: nothing is downloaded.
+    # Dependencies are packages of the distribution, installed under /usr by setup.sh: nothing is downloaded.
     # A repository is looked at only when a target needs it, so the test libraries may be absent from a machine
     # that runs no tests.
 
@@ -75,6 +75,14 @@ def toroid_repositories(toroid = "."):
         name = "dagre",
         build_file = "@toroid//third_party:dagre.BUILD",
         path = "/usr/lib/python3/dist-packages/xstatic/pkg/dagre/data",
+    )
+
+    # The one dependency that no package has.
+
+    native.new_local_repository(
+        name = "pocketfft",
+        build_file = "@toroid//third_party:pocketfft.BUILD",
+        path = toroid + "/third_party/pocketfft",
     )
 
     # For tests and benchmarks only.

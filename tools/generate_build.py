@@ -79,6 +79,7 @@ EXTERNAL = [
     ('zip.h', '@libzip//:zip'),
     ('mimalloc.h', '@mimalloc//:mimalloc'),
     ('mpi.h', '@openmpi//:mpi'),
+    ('pocketfft_hdronly.h', '@pocketfft//:pocketfft'),
 ]
 PROTOS = {'hlo/proto/hlo.pb.h': '//hlo/proto:hlo_cc_proto', 'hlo/proto/xla_data.pb.h': '//hlo/proto:xla_data_cc_proto'}
 IMPORT = re.compile(r'^import "([^"]+)";', re.M)

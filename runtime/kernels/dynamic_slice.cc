@@ -6,6 +6,7 @@
 #include "hlo/base/status.h"
 #include "runtime/loops/index_values.h"
 #include "runtime/loops/strided_copy.h"
+#include "runtime/loops/thread_pool.h"
 
 namespace toroid {
 namespace {
@@ -25,6 +26,16 @@ int64_t WindowOffset(const OpCall& call, int first_index, const Shape& shape, ab
 }
 
 bool IndicesUniform(const OpCall& call, int first_index) { return call.AllUniform(first_index); }
+
+// Calls body(row) for the rows of all devices, each of which copies `bytes`.
+template <typename Body>
+void ForEachRow(int64_t rows, int64_t bytes, Body&& body) {
+  constexpr int64_t kGrainBytes = 64 << 10;
+  ParallelFor(rows, std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(1, bytes)),
+              [&](int64_t begin, int64_t end) {
+                for (int64_t row = begin; row < end; ++row) body(row);
+              });
+}
 
 }  // namespace
 
@@ -50,10 +61,10 @@ absl::Status ExecuteDynamicSlice(OpCall& call) {
     return absl::OkStatus();
   }
   loop.Optimize();
-  for (int64_t row = 0; row < rows; ++row) {
+  ForEachRow(rows, call.result_bytes(), [&](int64_t row) {
     const int64_t offset = WindowOffset(call, 1, from, to.dims(), from_strides, row);
     StridedCopy(loop, call.data(0) + row * source_row + offset, out + row * call.result_bytes());
-  }
+  });
   return absl::OkStatus();
 }
 
@@ -88,10 +99,10 @@ absl::Status ExecuteDynamicUpdateSlice(OpCall& call) {
     return absl::OkStatus();
   }
   loop.Optimize();
-  for (int64_t row = 0; row < rows; ++row) {
+  ForEachRow(rows, update.NumElements() * width, [&](int64_t row) {
     const int64_t offset = WindowOffset(call, 2, shape, update.dims(), strides, row);
     StridedCopy(loop, update_data + row * update_row, out + row * call.result_bytes() + offset);
-  }
+  });
   return absl::OkStatus();
 }
 

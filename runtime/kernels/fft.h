@@ -2,7 +2,7 @@
 //
 // FFT, IFFT: complex to complex; IFFT divides by the product of the lengths. RFFT: real to complex, last
 // dimension n to n/2+1. IRFFT: complex to real, last dimension n/2+1 to n; the other half follows by
-// Hermitian symmetry, scaled as IFFT. Computed in double.
+// Hermitian symmetry, scaled as IFFT. Computed in double (loops/fft_lines.h), and rounded to the type after the last dimension.
 #pragma once
 
 #include "absl/status/status.h"

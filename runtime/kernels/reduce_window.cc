@@ -1,7 +1,5 @@
 #include "runtime/kernels/reduce_window.h"
 
-#include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -9,12 +7,12 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
+#include "runtime/kernels/reduce_window_loop.h"
 #include "runtime/kernels/reducer.h"
 #include "runtime/kernels/window_padding.h"
 #include "runtime/loops/binary_loops.h"
 #include "runtime/loops/block_convert.h"
 #include "runtime/loops/strided_copy.h"
-#include "runtime/loops/thread_pool.h"
 #include "runtime/mesh/mesh_rows.h"
 #include "runtime/plan/scalar_body.h"
 
@@ -26,11 +24,11 @@ struct Line {
   int64_t outer, length, inner;
 };
 
-// Folds several arrays at once by the body, or one array by a loop.
+// Folds arrays by the body.
 class Folder {
  public:
-  Folder(OpCall& call, int arrays, BinaryLoop loop, std::vector<int64_t> widths)
-      : call_(call), arrays_(arrays), loop_(loop), widths_(std::move(widths)) {}
+  Folder(OpCall& call, std::vector<int64_t> widths)
+      : call_(call), arrays_(static_cast<int>(widths.size())), widths_(std::move(widths)) {}
 
   int arrays() const { return arrays_; }
   int64_t width(int i) const { return widths_[i]; }
@@ -63,19 +61,6 @@ class Folder {
   // acc[o, j, :] = body(acc[o, j, :], x[o, first + j * step, :]) for j < count.
   absl::Status Fold(const std::vector<MeshBuffer>& x, const Line& line, int64_t first, int64_t step,
                     int64_t count, std::vector<MeshBuffer>* acc) const {
-    if (loop_ != nullptr && (step == 1 || count == 1)) {
-      const int64_t row = line.inner * widths_[0];
-      char* out = (*acc)[0].mutable_data();
-      const char* in = x[0].data() + first * row;
-      const int64_t grain = std::max<int64_t>(1, (16 << 10) / std::max<int64_t>(1, count * line.inner));
-      ParallelFor(line.outer, grain, [&](int64_t begin, int64_t end) {
-        for (int64_t o = begin; o < end; ++o) {
-          char* at = out + o * count * row;
-          loop_(at, in + o * line.length * row, at, count * line.inner, Repeat::kNone);
-        }
-      });
-      return absl::OkStatus();
-    }
     std::vector<MeshBuffer> view;
     RETURN_IF_ERROR(Take(x, line, first, step, count, &view));
     return Combine(line.outer * count * line.inner, acc, &view);
@@ -84,18 +69,12 @@ class Folder {
   // acc = body(acc, x) for arrays of n elements.
   absl::Status Combine(int64_t n, std::vector<MeshBuffer>* acc, std::vector<MeshBuffer>* x) const {
     if (n == 0) return absl::OkStatus();
-    if (loop_ != nullptr) {
-      char* out = (*acc)[0].mutable_data();
-      loop_(out, (*x)[0].data(), out, n, Repeat::kNone);
-      return absl::OkStatus();
-    }
     return CombineSlices(call_.called(0), absl::MakeSpan(*acc), absl::MakeSpan(*x), n, call_.mesh(), acc);
   }
 
  private:
   OpCall& call_;
   const int arrays_;
-  const BinaryLoop loop_;
   const std::vector<int64_t> widths_;
 };
 
@@ -143,51 +122,34 @@ absl::Status FoldWindows(const Folder& folder, const Line& line, int64_t size, i
 struct WindowCache : KernelCache {
   explicit WindowCache(const OpCall& call) : arrays(call.num_operands() / 2) {
     const std::optional<SimpleBody> body = ClassifyBody(*call.instruction().called(0));
-    const PrimitiveType type = call.operand_shape(0).element_type();
     if (arrays == 1 && !call.shape().IsTuple() && body.has_value() && body->opcode != Opcode::kParameter) {
-      loop = FindBinaryLoop(body->opcode, ComputeType(type));
-      narrow = loop != nullptr && IsNarrowFloat(type);
+      loop = FindBinaryLoop(body->opcode, ComputeType(call.operand_shape(0).element_type()));
     }
   }
   int arrays;
-  BinaryLoop loop = nullptr;
-  bool narrow = false;  // Narrow floats, folded in float.
+  BinaryLoop loop = nullptr;  // Of a body of one op.
 };
 
-// Element `row` of a scalar init, as float if `narrow`.
-void ReadInit(const OpCall& call, int operand, bool narrow, int64_t row, char* value) {
+// Element `row` of a scalar init.
+const char* InitOf(const OpCall& call, int operand, int64_t row) {
   const PrimitiveType type = call.operand_shape(operand).element_type();
-  const char* at = call.data(operand) + (call.uniform(operand) ? 0 : row * ByteWidth(type));
-  if (narrow) {
-    NarrowToFloat(type, at, reinterpret_cast<float*>(value), 1);
-  } else {
-    std::memcpy(value, at, ByteWidth(type));
-  }
+  return call.data(operand) + (call.uniform(operand) ? 0 : row * ByteWidth(type));
 }
 
 // Makes x[i] the padded operand i, with init in the padding.
-absl::Status PadOperands(OpCall& call, const WindowCache& cache, const Folder& folder, int64_t rows,
-                         int64_t elements, std::vector<MeshBuffer>* x) {
+absl::Status PadOperands(OpCall& call, const Folder& folder, int64_t rows, int64_t elements,
+                         std::vector<MeshBuffer>* x) {
   const std::vector<WindowDim> window = WindowView(call.instruction()).dimensions();
-  for (int i = 0; i < cache.arrays; ++i) {
-    const Shape& shape = call.operand_shape(i);
+  for (int i = 0; i < folder.arrays(); ++i) {
     const int64_t width = folder.width(i);
-    MeshBuffer widened;
-    const char* data = call.data(i);
-    if (cache.narrow) {
-      RETURN_IF_ERROR(call.New(shape.NumElements() * width, call.uniform(i), &widened));
-      NarrowToFloat(shape.element_type(), data, reinterpret_cast<float*>(widened.mutable_data()),
-                    call.rows(i) * shape.NumElements());
-      data = widened.data();
-    }
     const std::optional<int64_t> all = CheckedMultiply(rows, elements);
     RETURN_IF_ERROR(folder.NewArray(i, all.value_or(INT64_MAX), &(*x)[i]));
     for (int64_t row = 0; row < rows; ++row) {
-      alignas(16) char init[16];
-      ReadInit(call, cache.arrays + i, cache.narrow, row, init);
-      Fill((*x)[i].mutable_data() + row * elements * width, init, width, elements);
+      Fill((*x)[i].mutable_data() + row * elements * width, InitOf(call, folder.arrays() + i, row), width,
+           elements);
     }
-    PlaceInPadding(shape, window, width, rows, call.uniform(i), data, (*x)[i].mutable_data());
+    PlaceInPadding(call.operand_shape(i), window, width, rows, call.uniform(i), call.data(i),
+                   (*x)[i].mutable_data());
   }
   return absl::OkStatus();
 }
@@ -196,23 +158,23 @@ absl::Status PadOperands(OpCall& call, const WindowCache& cache, const Folder& f
 
 absl::Status ExecuteReduceWindow(OpCall& call) {
   const WindowCache& cache = call.Cache<WindowCache>();
+  if (cache.loop != nullptr && call.result_elements() > 0 && InitIsIdempotent(call, cache.loop))
+    return ReduceWindowByLoop(call, cache.loop);
   const std::vector<WindowDim> window = WindowView(call.instruction()).dimensions();
   const Shape& shape = call.operand_shape(0);
   const Shape& result_shape = call.shape().IsTuple() ? call.shape().tuple_shape(0) : call.shape();
   const bool uniform = call.AllUniform();
   const int64_t rows = uniform ? 1 : call.copies();
   std::vector<int64_t> widths;
-  for (int i = 0; i < cache.arrays; ++i) {
-    widths.push_back(cache.narrow ? sizeof(float) : ByteWidth(call.operand_shape(i).element_type()));
-  }
-  const Folder folder(call, cache.arrays, cache.loop, widths);
+  for (int i = 0; i < cache.arrays; ++i) widths.push_back(ByteWidth(call.operand_shape(i).element_type()));
+  const Folder folder(call, widths);
 
   Dims dims = PaddedDims(shape, window);
   int64_t elements = 1;
   for (const int64_t size : dims) elements = CheckedMultiply(elements, size).value_or(INT64_MAX);
   const int64_t count = result_shape.NumElements();
   std::vector<MeshBuffer> x(cache.arrays), acc(cache.arrays);
-  if (count > 0) RETURN_IF_ERROR(PadOperands(call, cache, folder, rows, elements, &x));
+  if (count > 0) RETURN_IF_ERROR(PadOperands(call, folder, rows, elements, &x));
   for (int d = shape.rank() - 1; d >= 0 && count > 0; --d) {
     const WindowDim& w = window[d];
     if (w.size == 1 && result_shape.dim(d) == dims[d]) continue;
@@ -225,18 +187,11 @@ absl::Status ExecuteReduceWindow(OpCall& call) {
   for (int i = 0; i < cache.arrays; ++i) {
     RETURN_IF_ERROR(folder.NewArray(i, rows * count, &acc[i]));
     for (int64_t row = 0; row < rows; ++row) {
-      alignas(16) char init[16];
-      ReadInit(call, cache.arrays + i, cache.narrow, row, init);
-      Fill(acc[i].mutable_data() + row * count * widths[i], init, widths[i], count);
+      Fill(acc[i].mutable_data() + row * count * widths[i], InitOf(call, cache.arrays + i, row), widths[i],
+           count);
     }
   }
   if (count > 0) RETURN_IF_ERROR(folder.Combine(rows * count, &acc, &x));
-  if (cache.narrow) {
-    RETURN_IF_ERROR(call.NewResult(uniform));
-    FloatToNarrow(result_shape.element_type(), reinterpret_cast<const float*>(acc[0].data()),
-                  call.result().mutable_data(), rows * count);
-    return absl::OkStatus();
-  }
   for (MeshBuffer& buffer : acc) RETURN_IF_ERROR(MarkRows(uniform, &buffer));
   if (!call.shape().IsTuple()) {
     call.result() = std::move(acc[0]);

@@ -1,10 +1,9 @@
 // reduce-window: out[i] = fold of to_apply, from init, over the window at i of the padded and dilated
 // operand.
 //
-// Padding and the holes of base dilation hold init. As to_apply is associative, windows are folded along one
-// dimension after another, innermost first; a long window is composed of windows whose sizes are powers of
-// two, so a cumulative sum of n elements takes about 2 log n passes. Operands: n arrays, n scalar inits; any
-// body.
+// Padding and the holes of base dilation hold init. As to_apply is associative, windows are folded along one dimension after
+// another, the last one first; a long window is composed of windows whose sizes are powers of two. Operands: n arrays, n scalar
+// inits; any body. One array, a body of one op and an identity as init: see reduce_window_loop.h, which states the order of sums too.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,6 +1,7 @@
 #include "runtime/kernels/rng.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "hlo/base/status.h"
 #include "hlo/ir/native_types.h"
 #include "runtime/loops/convert_value.h"
+#include "runtime/loops/counter_random.h"
+#include "runtime/loops/thread_pool.h"
 
 namespace toroid {
 namespace {
@@ -16,101 +19,132 @@ namespace {
 uint32_t Low(uint64_t x) { return static_cast<uint32_t>(x); }
 uint32_t High(uint64_t x) { return static_cast<uint32_t>(x >> 32); }
 uint64_t Join(uint32_t low, uint32_t high) { return low | static_cast<uint64_t>(high) << 32; }
-uint32_t RotateLeft(uint32_t x, int bits) { return x << bits | x >> (32 - bits); }
+constexpr int64_t kBlocks = 512;  // Counters at a time.
 
-// Writes the low bits of a word as element i of an integer type of `width` bytes.
-void Store(char* out, int64_t i, int64_t width, uint64_t word) { std::memcpy(out + i * width, &word, width); }
+// How the blocks of Threefry become elements narrower than 64 bits: block i, row-major over [outer, half, inner], gives elements
+// 2t and 2t + 1 along the middle dimension of [outer, size, inner].
+struct ThreefryOrder {
+  int64_t outer = 1, size = 1, half = 1, inner = 1;
+
+  explicit ThreefryOrder(const Shape& shape) {
+    int split = -1;
+    for (int d = 0; d < shape.rank() && split < 0; ++d) {
+      if (shape.dim(d) % 2 == 0) split = d;
+    }
+    for (int d = 0; d < shape.rank() && (split < 0 || shape.dim(split) % 2 != 0); ++d) {
+      if (split < 0 || shape.dim(d) > shape.dim(split)) split = d;
+    }
+    if (split < 0) return;
+    size = shape.dim(split);
+    half = (size + 1) / 2;
+    for (int d = 0; d < split; ++d) outer *= shape.dim(d);
+    for (int d = split + 1; d < shape.rank(); ++d) inner *= shape.dim(d);
+  }
+};
+
+// Stores the words of blocks begin .. begin + n - 1, cut to T.
+template <typename T>
+void StorePairs(const ThreefryOrder& order, int64_t begin, int64_t n, const uint32_t* first,
+                const uint32_t* second, T* out) {
+  const auto [outer, size, half, inner] = order;
+  for (int64_t done = 0; done < n;) {
+    const int64_t i = begin + done, o = i / (half * inner), h = i / inner % half, j = i % inner;
+    T* at = out + (o * size + 2 * h) * inner + j;
+    const uint32_t *a = first + done, *b = second + done;
+    int64_t run = 0;
+    if (inner == 1) {
+      run = std::min(n - done, half - h);
+      const int64_t pairs = std::min(run, (size - 2 * h) / 2);
+      for (int64_t r = 0; r < pairs; ++r) {
+        at[2 * r] = static_cast<T>(a[r]);
+        at[2 * r + 1] = static_cast<T>(b[r]);
+      }
+      if (pairs < run) at[2 * pairs] = static_cast<T>(a[pairs]);
+    } else {
+      run = std::min(n - done, inner - j);
+      for (int64_t r = 0; r < run; ++r) at[r] = static_cast<T>(a[r]);
+      if (2 * h + 1 < size) {
+        for (int64_t r = 0; r < run; ++r) at[inner + r] = static_cast<T>(b[r]);
+      }
+    }
+    done += run;
+  }
+}
+
+// Calls body(begin, n) for pieces of `blocks` counters, on several threads.
+template <typename Body>
+void ForEachPiece(int64_t blocks, Body&& body) {
+  ParallelFor((blocks + kBlocks - 1) / kBlocks, 8, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      body(piece * kBlocks, std::min(kBlocks, blocks - piece * kBlocks));
+    }
+  });
+}
 
 // Fills one row; returns the new counter.
 uint64_t FillThreefry(const Shape& shape, uint64_t key, uint64_t counter, char* out) {
   const std::array<uint32_t, 2> k = {Low(key), High(key)};
   const int64_t width = ByteWidth(shape.element_type()), n = shape.NumElements();
-  const auto block = [&](uint64_t i) { return Threefry2x32(k, {Low(counter + i), High(counter + i)}); };
-  if (width == 8) {
-    for (int64_t i = 0; i < n; ++i) {
-      const auto words = block(i);
-      Store(out, i, width, Join(words[0], words[1]));
-    }
-    return counter + n;
-  }
   if (n == 0) return counter;
-  int split = -1;
-  for (int d = 0; d < shape.rank() && split < 0; ++d) {
-    if (shape.dim(d) % 2 == 0) split = d;
-  }
-  for (int d = 0; d < shape.rank() && (split < 0 || shape.dim(split) % 2 != 0); ++d) {
-    if (split < 0 || shape.dim(d) > shape.dim(split)) split = d;
-  }
-  const int64_t size = split < 0 ? 1 : shape.dim(split), half = (size + 1) / 2;
-  int64_t outer = 1, inner = 1;
-  for (int d = 0; d < split; ++d) outer *= shape.dim(d);
-  for (int d = split + 1; d < shape.rank() && split >= 0; ++d) inner *= shape.dim(d);
-  uint64_t i = 0;
-  for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t h = 0; h < half; ++h) {
-      for (int64_t j = 0; j < inner; ++j, ++i) {
-        const auto words = block(i);
-        const int64_t at = (o * size + 2 * h) * inner + j;
-        Store(out, at, width, words[0]);
-        if (2 * h + 1 < size) Store(out, at + inner, width, words[1]);
-      }
+  const ThreefryOrder order(shape);
+  const int64_t blocks = width == 8 ? n : order.outer * order.half * order.inner;
+  ForEachPiece(blocks, [&](int64_t begin, int64_t count) {
+    uint32_t first[kBlocks], second[kBlocks];
+    ThreefryBlocks(k, counter + static_cast<uint64_t>(begin), count, first, second);
+    if (width == 8) {
+      uint64_t* words = reinterpret_cast<uint64_t*>(out) + begin;
+      for (int64_t i = 0; i < count; ++i) words[i] = Join(first[i], second[i]);
+    } else if (width == 4) {
+      StorePairs(order, begin, count, first, second, reinterpret_cast<uint32_t*>(out));
+    } else if (width == 2) {
+      StorePairs(order, begin, count, first, second, reinterpret_cast<uint16_t*>(out));
+    } else {
+      StorePairs(order, begin, count, first, second, reinterpret_cast<uint8_t*>(out));
     }
-  }
-  return counter + i;
-}
-
-// The 128-bit number (high, low) plus i, as words from the least significant.
-std::array<uint32_t, 4> CounterWords(uint64_t low, uint64_t high, uint64_t i) {
-  const uint64_t sum = low + i;
-  const uint64_t carried = high + (sum < low);
-  return {Low(sum), High(sum), Low(carried), High(carried)};
+  });
+  return counter + static_cast<uint64_t>(blocks);
 }
 
 // Fills one row; advances the counter.
 void FillPhilox(int64_t n, int64_t width, uint64_t key, uint64_t* low, uint64_t* high, char* out) {
   const std::array<uint32_t, 2> k = {Low(key), High(key)};
-  const int64_t per_block = width == 8 ? 2 : 4;
-  const int64_t blocks = (n + per_block - 1) / per_block;
-  for (int64_t i = 0; i < blocks; ++i) {
-    const auto words = Philox4x32(k, CounterWords(*low, *high, i));
-    for (int64_t j = 0; j < per_block && i * per_block + j < n; ++j) {
-      Store(out, i * per_block + j, width, width == 8 ? Join(words[2 * j], words[2 * j + 1]) : words[j]);
+  const int64_t per_block = width == 8 ? 2 : 4, blocks = (n + per_block - 1) / per_block;
+  ForEachPiece(blocks, [&](int64_t begin, int64_t count) {
+    uint32_t words[4 * kBlocks];
+    const uint64_t from = *low + static_cast<uint64_t>(begin);
+    PhiloxBlocks(k, from, *high + (from < *low), count, words);
+    const int64_t first = begin * per_block, elements = std::min(count * per_block, n - first);
+    if (width >= 4) {  // The words in order, as the processor stores numbers from the least significant byte.
+      std::memcpy(out + first * width, words, elements * width);
+    } else {
+      for (int64_t i = 0; i < elements; ++i) std::memcpy(out + (first + i) * width, &words[i], width);
     }
-  }
+  });
   const uint64_t before = *low;
-  *low += blocks;
+  *low += static_cast<uint64_t>(blocks);
   *high += *low < before;
 }
 
 // A number in [0, 1) with 53 random bits.
 double Fraction(uint32_t a, uint32_t b) { return static_cast<double>(Join(a, b) >> 11) * 0x1p-53; }
 
+// n numbers of one row, from number `first` on.
+template <typename T>
+void DrawNumbers(bool normal, double a, double b, uint64_t draw, int64_t first, int64_t n, T* out) {
+  uint32_t words[4 * kBlocks];
+  PhiloxOfIndices({0x746f726f, 0x69640000}, static_cast<uint64_t>(first), draw, n, words);
+  for (int64_t i = 0; i < n; ++i) {
+    const uint32_t* w = words + 4 * i;
+    const double u = Fraction(w[0], w[1]), v = Fraction(w[2], w[3]);
+    const double value =
+        normal ? a + b * std::sqrt(-2 * std::log1p(-u)) * std::cos(6.283185307179586 * v) : a + u * (b - a);
+    out[i] = ConvertValue<T>(kIsReal<T> ? value : std::floor(value));
+    // Rounding to the type may give b, which is excluded.
+    if (!normal && kIsReal<T> && ConvertValue<double>(out[i]) >= b && b > a) out[i] = ConvertValue<T>(a);
+  }
+}
+
 }  // namespace
-
-std::array<uint32_t, 2> Threefry2x32(std::array<uint32_t, 2> key, std::array<uint32_t, 2> input) {
-  constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
-  const uint32_t k[3] = {key[0], key[1], key[0] ^ key[1] ^ 0x1BD11BDA};
-  uint32_t x0 = input[0] + k[0], x1 = input[1] + k[1];
-  for (uint32_t block = 1; block <= 5; ++block) {
-    for (const int rotation : kRotations[(block - 1) % 2]) {
-      x0 += x1;
-      x1 = RotateLeft(x1, rotation) ^ x0;
-    }
-    x0 += k[block % 3];
-    x1 += k[(block + 1) % 3] + block;
-  }
-  return {x0, x1};
-}
-
-std::array<uint32_t, 4> Philox4x32(std::array<uint32_t, 2> key, std::array<uint32_t, 4> c) {
-  for (int round = 0; round < 10; ++round) {
-    const uint64_t a = uint64_t{0xD2511F53} * c[0], b = uint64_t{0xCD9E8D57} * c[2];
-    c = {High(b) ^ c[1] ^ key[0], Low(b), High(a) ^ c[3] ^ key[1], Low(a)};
-    key[0] += 0x9E3779B9;
-    key[1] += 0xBB67AE85;
-  }
-  return c;
-}
 
 absl::Status ExecuteRngBitGenerator(OpCall& call) {
   if (call.shape().tuple_shapes().size() != 2) {
@@ -173,17 +207,9 @@ absl::Status ExecuteRng(OpCall& call) {
             const double b =
                 ConvertValue<double>(reinterpret_cast<const T*>(call.data(1))[call.uniform(1) ? 0 : row]);
             T* out = reinterpret_cast<T*>(call.result().mutable_data()) + row * n;
-            for (int64_t i = 0; i < n; ++i) {
-              const auto words = Philox4x32({0x746f726f, 0x69640000}, CounterWords(i, draw, 0));
-              const double u = Fraction(words[0], words[1]), v = Fraction(words[2], words[3]);
-              const double value =
-                  normal ? a + b * std::sqrt(-2 * std::log1p(-u)) * std::cos(6.283185307179586 * v)
-                         : a + u * (b - a);
-              out[i] = ConvertValue<T>(kIsReal<T> ? value : std::floor(value));
-              // Rounding to the type may give b, which is excluded.
-              if (!normal && kIsReal<T> && ConvertValue<double>(out[i]) >= b && b > a)
-                out[i] = ConvertValue<T>(a);
-            }
+            ForEachPiece(n, [&](int64_t begin, int64_t count) {
+              DrawNumbers(normal, a, b, draw, begin, count, out + begin);
+            });
           }
           return true;
         }

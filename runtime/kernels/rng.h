@@ -9,19 +9,13 @@
 // rng: uniform in [a, b) or normal with mean a and deviation b, from Philox with a key that counts the draws
 // of the run.
 // rng-get-and-update-state: a 128-bit counter of the run.
-// Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+// Generators: loops/counter_random.h. Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 #pragma once
-
-#include <array>
-#include <cstdint>
 
 #include "absl/status/status.h"
 #include "runtime/plan/op_call.h"
 
 namespace toroid {
-
-std::array<uint32_t, 2> Threefry2x32(std::array<uint32_t, 2> key, std::array<uint32_t, 2> input);
-std::array<uint32_t, 4> Philox4x32(std::array<uint32_t, 2> key, std::array<uint32_t, 4> counter);
 
 absl::Status ExecuteRngBitGenerator(OpCall& call);
 absl::Status ExecuteRng(OpCall& call);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -12,26 +13,16 @@
 
 #include "hlo/base/status.h"
 #include "hlo/ir/native_types.h"
+#include "runtime/kernels/comparator_sort.h"
 #include "runtime/kernels/sort_order.h"
+#include "runtime/loops/radix_sort.h"
 #include "runtime/loops/strided_copy.h"
 #include "runtime/loops/thread_pool.h"
 #include "runtime/loops/total_order.h"
 #include "runtime/mesh/mesh_rows.h"
-#include "runtime/plan/run_plan.h"
 
 namespace toroid {
 namespace {
-
-// All operands as lines: [lines][length], and the order of the elements in the result.
-struct Lines {
-  int64_t lines = 0, length = 0;
-  std::vector<MeshBuffer> arrays;
-  std::vector<int64_t> widths;
-  // Offsets into the arrays, line after line; place i gets the element at order[i].
-  std::vector<int64_t> order;
-
-  int64_t size() const { return lines * length; }
-};
 
 // The number by which a real value is compared, except in the total order.
 template <typename T>
@@ -95,30 +86,26 @@ KeyLoop KeyLoopOf(PrimitiveType type, int64_t* width, int64_t* stride) {
       KeyLoop{nullptr});
 }
 
-// Sorts a line by one key of at most 33 bits. A number of a key and the element's place is unlike all others, so that the sort
-// is stable, and may sort in parts.
-void SortByNarrowKey(absl::Span<const int64_t> keys, absl::Span<int64_t> order, bool parallel) {
-  constexpr int kPlaceBits = 30;
-  const int64_t n = static_cast<int64_t>(keys.size()), offset = order[0];
-  std::vector<uint64_t> numbers(keys.size());
-  for (int64_t i = 0; i < n; ++i) {
-    numbers[i] = static_cast<uint64_t>(keys[i] + (int64_t{1} << 33)) << kPlaceBits | static_cast<uint64_t>(i);
-  }
-  const int64_t parts = parallel ? NumThreads() : 1;
-  const auto bound = [&](int64_t part) { return numbers.begin() + n * part / parts; };
-  ParallelFor(parts, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t part = begin; part < end; ++part) std::sort(bound(part), bound(part + 1));
-  });
-  for (int64_t part = 1; part < parts; ++part)
-    std::inplace_merge(numbers.begin(), bound(part), bound(part + 1));
-  for (int64_t i = 0; i < n; ++i) {
-    order[i] = offset + static_cast<int64_t>(numbers[i] & ((uint64_t{1} << kPlaceBits) - 1));
-  }
-}
+constexpr int64_t kLongLine = 1 << 16;  // Elements of a line that several threads share.
+constexpr int64_t kRadixLine = 1 << 11;
 
-// `keys`: by key and element.
-void SortByKeys(const std::vector<std::vector<int64_t>>& keys, absl::Span<int64_t> order) {
-  const int64_t offset = order[0];
+// Sorts a short line. `keys`: by key and element.
+void SortShortLine(const std::vector<std::vector<int64_t>>& keys, bool narrow, absl::Span<int64_t> order) {
+  const int64_t n = static_cast<int64_t>(order.size()), offset = n == 0 ? 0 : order[0];
+  if (narrow) {
+    // A number of a key, which has at most 33 bits, and the element's place is unlike all others, so that the sort is stable.
+    constexpr int kPlaceBits = 30;
+    std::vector<uint64_t> numbers(n);
+    for (int64_t i = 0; i < n; ++i) {
+      numbers[i] =
+          static_cast<uint64_t>(keys[0][i] + (int64_t{1} << 33)) << kPlaceBits | static_cast<uint64_t>(i);
+    }
+    std::sort(numbers.begin(), numbers.end());
+    for (int64_t i = 0; i < n; ++i) {
+      order[i] = offset + static_cast<int64_t>(numbers[i] & ((uint64_t{1} << kPlaceBits) - 1));
+    }
+    return;
+  }
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     for (const std::vector<int64_t>& key : keys) {
       if (key[a - offset] != key[b - offset]) return key[a - offset] < key[b - offset];
@@ -127,16 +114,38 @@ void SortByKeys(const std::vector<std::vector<int64_t>>& keys, absl::Span<int64_
   });
 }
 
+// Sorts a line of less than 2^32 elements: by the last key first, and by the lower 32 bits of a key first. Numbers of 32 bits of
+// the key and the element's place are sorted by the former.
+void SortLongLine(const std::vector<std::vector<int64_t>>& keys, bool parallel, absl::Span<int64_t> order) {
+  const int64_t n = static_cast<int64_t>(order.size()), offset = order[0];
+  constexpr uint64_t kLower = 0xffffffff;
+  std::vector<uint64_t> numbers(n), scratch;
+  for (int64_t i = 0; i < n; ++i) numbers[i] = static_cast<uint64_t>(i);
+  for (size_t k = keys.size(); k-- > 0;) {
+    const std::vector<int64_t>& key = keys[k];
+    const auto [least, most] = std::minmax_element(key.begin(), key.end());
+    const uint64_t base = static_cast<uint64_t>(*least), range = static_cast<uint64_t>(*most) - base;
+    for (int part = 0; part < 2 && range >> (32 * part) != 0; ++part) {
+      for (uint64_t& number : numbers) {
+        const uint64_t place = number & kLower;
+        number = ((static_cast<uint64_t>(key[place]) - base) >> (32 * part) & kLower) << 32 | place;
+      }
+      const int bits = std::min(32, static_cast<int>(std::bit_width(range >> (32 * part))));
+      RadixSort(32, bits, parallel, &numbers, &scratch);
+    }
+  }
+  for (int64_t i = 0; i < n; ++i) order[i] = offset + static_cast<int64_t>(numbers[i] & kLower);
+}
+
 // Returns false if the values are not in a strict weak order.
-bool SortByKeys(Lines& lines, absl::Span<const SortKey> keys, absl::Span<const PrimitiveType> types) {
-  constexpr int64_t kLongLine = 1 << 16, kMostPlaces = int64_t{1} << 30;
+bool SortByKeys(SortLines& lines, absl::Span<const SortKey> keys, absl::Span<const PrimitiveType> types) {
   std::vector<KeyLoop> loops(keys.size());
   std::vector<int64_t> widths(keys.size()), strides(keys.size());
   for (size_t k = 0; k < keys.size(); ++k) {
     loops[k] = KeyLoopOf(types[keys[k].operand], &widths[k], &strides[k]);
     if (loops[k] == nullptr) return false;
   }
-  const bool narrow = keys.size() == 1 && widths[0] <= 4 && lines.length < kMostPlaces;
+  const bool narrow = keys.size() == 1 && widths[0] <= 4;
   std::atomic<bool> ordered = true;
   const auto sort = [&](int64_t line, bool parallel) {
     std::vector<std::vector<int64_t>> values(keys.size(), std::vector<int64_t>(lines.length));
@@ -146,10 +155,10 @@ bool SortByKeys(Lines& lines, absl::Span<const SortKey> keys, absl::Span<const P
       if (!loops[k](data, strides[k], keys[k], absl::MakeSpan(values[k]))) ordered = false;
     }
     const absl::Span<int64_t> order = absl::MakeSpan(lines.order).subspan(line * lines.length, lines.length);
-    if (narrow) {
-      SortByNarrowKey(values[0], order, parallel);
+    if (lines.length >= kRadixLine && lines.length <= std::numeric_limits<uint32_t>::max()) {
+      SortLongLine(values, parallel, order);
     } else {
-      SortByKeys(values, order);
+      SortShortLine(values, narrow && lines.length < kRadixLine, order);
     }
   };
   if (lines.length >= kLongLine) {
@@ -162,93 +171,6 @@ bool SortByKeys(Lines& lines, absl::Span<const SortKey> keys, absl::Span<const P
   }
   if (!ordered) std::iota(lines.order.begin(), lines.order.end(), 0);
   return ordered;
-}
-
-class BatchComparator {
- public:
-  BatchComparator(OpCall& call, const Lines& lines) : call_(call), lines_(lines) {}
-
-  // result[i]: whether the element at offset a[i] goes before the one at b[i].
-  absl::Status Before(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
-                      std::vector<bool>* result) {
-    const int64_t n = static_cast<int64_t>(a.size());
-    Plan& plan = call_.called(0);
-    std::vector<MeshBuffer> arguments(2 * lines_.arrays.size());
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      if (!plan.parameter_used[i]) continue;
-      const int64_t width = lines_.widths[i / 2];
-      const char* data = lines_.arrays[i / 2].data();
-      RETURN_IF_ERROR(call_.New(n * width, /*uniform=*/true, &arguments[i]));
-      arguments[i].set_uniform(false);
-      char* out = arguments[i].mutable_data();
-      const std::vector<int64_t>& at = i % 2 == 0 ? a : b;
-      for (int64_t k = 0; k < n; ++k) std::memcpy(out + k * width, data + at[k] * width, width);
-    }
-    MeshBuffer before;
-    RETURN_IF_ERROR(RunLifted(plan, absl::MakeSpan(arguments), n, call_.mesh(), &before));
-    const bool* values = reinterpret_cast<const bool*>(before.data());
-    result->resize(n);
-    for (int64_t k = 0; k < n; ++k) (*result)[k] = values[before.uniform() ? 0 : k];
-    return absl::OkStatus();
-  }
-
- private:
-  OpCall& call_;
-  const Lines& lines_;
-};
-
-// Merges sorted runs of `run` elements pairwise, in all lines. Whatever the comparator answers, each element
-// comes out once: the elements of the left run count how many of the right run go before them, and the
-// elements of the right run fill the places between.
-absl::Status MergeRuns(BatchComparator& comparator, Lines& lines, int64_t run) {
-  // The elements of the right run that go before left[i] end at a place in [low[i], high[i]].
-  std::vector<int64_t> left, low, high;
-  for (int64_t line = 0; line < lines.size(); line += lines.length) {
-    for (int64_t begin = 0; begin + run < lines.length; begin += 2 * run) {
-      const int64_t right = line + begin + run;
-      for (int64_t p = line + begin; p < right; ++p) {
-        left.push_back(p);
-        low.push_back(right);
-        high.push_back(std::min(right + run, line + lines.length));
-      }
-    }
-  }
-  std::vector<int64_t> active(left.size()), a, b;
-  std::iota(active.begin(), active.end(), 0);
-  std::vector<bool> before;
-  while (true) {
-    active.erase(std::remove_if(active.begin(), active.end(), [&](int64_t i) { return low[i] >= high[i]; }),
-                 active.end());
-    if (active.empty()) break;
-    a.clear();
-    b.clear();
-    for (const int64_t i : active) {
-      a.push_back(lines.order[(low[i] + high[i]) / 2]);
-      b.push_back(lines.order[left[i]]);
-    }
-    RETURN_IF_ERROR(comparator.Before(a, b, &before));
-    for (size_t k = 0; k < active.size(); ++k) {
-      const int64_t i = active[k], middle = (low[i] + high[i]) / 2;
-      if (before[k]) {
-        low[i] = middle + 1;
-      } else {
-        high[i] = middle;
-      }
-    }
-  }
-  std::vector<int64_t> merged = lines.order;
-  for (size_t i = 0; i < left.size();) {
-    const int64_t begin = left[i], right = begin + run;
-    const int64_t end = std::min(right + run, begin - begin % lines.length + lines.length);
-    int64_t out = begin, next = right;
-    for (; i < left.size() && left[i] < right; ++i) {
-      while (next < low[i]) merged[out++] = lines.order[next++];
-      merged[out++] = lines.order[left[i]];
-    }
-    while (next < end) merged[out++] = lines.order[next++];
-  }
-  lines.order = std::move(merged);
-  return absl::OkStatus();
 }
 
 template <typename T>
@@ -299,7 +221,7 @@ absl::Status ExecuteSort(OpCall& call) {
   const bool uniform = call.AllUniform();
   const int64_t rows = uniform ? 1 : call.copies();
   std::vector<MeshBuffer> results(operands);
-  Lines lines;
+  SortLines lines;
   lines.length = shape.dim(d);
   lines.lines = lines.length == 0 ? 0 : rows * (shape.NumElements() / lines.length);
   for (int i = 0; i < operands; ++i) {
@@ -322,9 +244,7 @@ absl::Status ExecuteSort(OpCall& call) {
   if (keys.has_value())
     RETURN_IF_ERROR(call.CheckMemory((2 + static_cast<int64_t>(keys->size())) * order_bytes));
   if (!keys.has_value() || !SortByKeys(lines, *keys, types)) {
-    RETURN_IF_ERROR(call.CheckMemory(4 * order_bytes));  // The lists of MergeRuns.
-    BatchComparator comparator(call, lines);
-    for (int64_t run = 1; run < lines.length; run *= 2) RETURN_IF_ERROR(MergeRuns(comparator, lines, run));
+    RETURN_IF_ERROR(SortByComparator(call, lines));
   }
   for (int i = 0; i < operands; ++i) {
     const int64_t width = lines.widths[i];

@@ -1,3 +1,4 @@
+// BUILD: copts = ["-O3"]
 #include "runtime/loops/index_values.h"
 
 #include <algorithm>

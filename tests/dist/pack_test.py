@@ -75,7 +75,7 @@ def test_the_archive_has_programs_libraries_documents_and_licences(archive, tmp_
     assert (root / "LICENSE").exists() and (root / "share/doc/toroid/docs/schemas/check.schema.json").exists()
     licences = {path.name for path in (root / "share/doc/toroid/licences").iterdir()}
     # Listed; loaded; loaded by what is loaded.
-    assert {"libabsl-dev", "libeigen3-dev", "libmimalloc2.0", "libzip4", "libssl3"} <= licences
+    assert {"libabsl-dev", "libeigen3-dev", "libmimalloc2.0", "libzip4", "libssl3", "pocketfft"} <= licences
 
 
 def test_the_same_input_gives_the_same_archive(archive, programs, tmp_path):

@@ -98,6 +98,19 @@ std::string DifferenceOverRanks(const absl::StatusOr<std::vector<Literal>>& expe
 
 }  // namespace
 
+absl::StatusOr<Literal> RunOnThreads(const Module& module, absl::Span<const Literal> arguments) {
+  RunOptions options;
+  options.threads = 1;
+  ASSIGN_OR_RETURN(Literal result, RunSingle(module, arguments, options));
+  for (const int threads : {2, 3}) {
+    options.threads = threads;
+    ASSIGN_OR_RETURN(const Literal again, RunSingle(module, arguments, options));
+    if (!(again == result))
+      return absl::InternalError(absl::StrCat(threads, " threads give another result than one"));
+  }
+  return result;
+}
+
 absl::StatusOr<std::vector<Literal>> RunOnDevices(const Module& module,
                                                   const std::vector<std::vector<Literal>>& arguments,
                                                   const RunOptions& options) {

@@ -30,6 +30,9 @@ std::string ToText(const Literal& literal);
 std::string Evaluate(absl::string_view body, absl::string_view computations = "",
                      absl::Span<const Literal> arguments = {});
 
+// The result on one device. The run is repeated on 1, 2 and 3 threads, which must give the same bits: kInternal if they do not.
+absl::StatusOr<Literal> RunOnThreads(const Module& module, absl::Span<const Literal> arguments);
+
 // The results of the devices of `options`, one per device. arguments[i] holds one value for all devices, or
 // one per device. The run is repeated over two and over three ranks, which must give the same results:
 // kInternal if they do not.

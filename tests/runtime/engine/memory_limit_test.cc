@@ -141,7 +141,7 @@ TEST(MaxBytesTest, WhatKernelsHoldBesideTheirResultsCounts) {
       "u = s8[300000] iota(), iota_dimension=0 "
       "ROOT s = s8[10] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, "
       "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=f",
-      "f { a = s8[] parameter(0) b = s8[] parameter(1) ROOT c = s8[] add(a, b) }\n");
+      "f { a = s8[] parameter(0) b = s8[] parameter(1) ROOT c = s8[] subtract(a, b) }\n");
   EXPECT_THAT(RunModule(*scatter, {}, options),
               StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/s: needs")));
   const std::string zeros = "z = f32[] constant(1) x = f32[400,400] broadcast(z), dimensions={} ";

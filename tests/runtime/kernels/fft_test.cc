@@ -101,5 +101,87 @@ INSTANTIATE_TEST_SUITE_P(Lengths, FftShapesTest,
                            return "n" + absl::StrJoin(info.param, "x");
                          });
 
+// Lengths that are split in two, primes, and numbers of lines that fill no vector; some elements of each line.
+struct LongLines {
+  int64_t lines, n, inner;
+};
+
+class FftLongLinesTest : public testing::TestWithParam<LongLines> {};
+
+TEST_P(FftLongLinesTest, AgreesWithTheSum) {
+  const auto [lines, n, inner] = GetParam();
+  std::mt19937_64 random(72);
+  const int64_t half = n / 2 + 1;
+  const std::string lengths = absl::StrCat(", fft_length={", n, "}");
+  for (const auto& [complex, real, tolerance] :
+       {std::tuple(xla::C64, xla::F32, 3e-7), std::tuple(xla::C128, xla::F64, 1e-14)}) {
+    const Literal x = RandomArray(complex, {lines, n}, random, false),
+                  y = RandomArray(real, {lines, n}, random, false);
+    const std::string full = TypedShape(complex, {lines, n}), reals = TypedShape(real, {lines, n}),
+                      halves = TypedShape(complex, {lines, half});
+    const auto run = [&](const Literal& operand, const std::string& to, const std::string& type) {
+      const std::string text = absl::StrCat("x = ", operand.shape().ToString(), " parameter(0) ROOT r = ", to,
+                                            " fft(x), fft_type=", type, lengths);
+      absl::StatusOr<Literal> result = RunOnThreads(*MakeModule(text), {operand});
+      EXPECT_OK(result.status()) << text;
+      return result.ok() ? *std::move(result) : Literal();
+    };
+    const Literal forward = run(x, full, "FFT"), spectrum = run(y, halves, "RFFT");
+    ASSERT_FALSE(testing::Test::HasFailure());
+    const Literal back = run(forward, full, "IFFT"), again = run(spectrum, reals, "IRFFT");
+    ASSERT_FALSE(testing::Test::HasFailure());
+    double sum_of_x = 0;
+    for (int64_t i = 0; i < lines * n; ++i) {
+      sum_of_x += std::norm(ComplexAt(x, i)) / static_cast<double>(lines);
+      ASSERT_LT(std::abs(ComplexAt(back, i) - ComplexAt(x, i)), 40 * tolerance) << i;
+      ASSERT_LT(std::abs(FloatAt(again, i) - FloatAt(y, i)), 40 * tolerance) << i;
+    }
+    const double allowed =
+        tolerance * std::sqrt(sum_of_x);  // Of the 2-norm of a line of the result over sqrt(n).
+    for (int64_t line = 0; line < lines; ++line) {
+      std::vector<int64_t> places = {0, 1, n / 2, half - 1, n - 1};
+      for (int i = 0; i < 4; ++i) places.push_back(static_cast<int64_t>(random() % n));
+      for (const int64_t k : places) {
+        C of_x = 0, of_y = 0;
+        for (int64_t j = 0; j < n; ++j) {
+          const C turn = std::polar(1.0, -2 * M_PI * static_cast<double>(j * k % n) / static_cast<double>(n));
+          of_x += turn * ComplexAt(x, line * n + j);
+          of_y += turn * FloatAt(y, line * n + j);
+        }
+        ASSERT_LT(std::abs(ComplexAt(forward, line * n + k) - of_x), 4 * allowed) << line << " " << k;
+        if (k < half) {
+          ASSERT_LT(std::abs(ComplexAt(spectrum, line * half + k) - of_y), 4 * allowed) << line << " " << k;
+        }
+      }
+    }
+    // The same lines across an array, as the first of two dimensions, the other of length 1.
+    if (inner == 1) continue;
+    Literal across(Shape(complex, {n, lines}));
+    for (int64_t i = 0; i < lines * n; ++i) {
+      for (const int part : {0, 1})
+        SetBits(&across, 2 * (i % n * lines + i / n) + part, BitsAt(x, 2 * i + part));
+    }
+    const std::string text = absl::StrCat("x = ", TypedShape(complex, {n, lines}),
+                                          " parameter(0) t = ", TypedShape(complex, {n, lines, 1}),
+                                          " reshape(x) ROOT r = ", TypedShape(complex, {n, lines, 1}),
+                                          " fft(t), fft_type=FFT, fft_length={", n, ",", lines, ",1}");
+    ASSERT_OK_AND_ASSIGN(const Literal two, RunOnThreads(*MakeModule(text), {across}));
+    for (int64_t k = 0; k < n; ++k) {  // Over the lines first: element 0 of each is their sum.
+      C sum = 0;
+      for (int64_t line = 0; line < lines; ++line) sum += ComplexAt(forward, line * n + k);
+      ASSERT_LT(std::abs(ComplexAt(two, k * lines) - sum), 8 * static_cast<double>(lines) * allowed) << k;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, FftLongLinesTest,
+                         testing::Values(LongLines{1, 1 << 14, 1}, LongLines{3, 1 << 15, 3},
+                                         LongLines{2, 129 * 130, 2}, LongLines{1, 127 * 131, 1},
+                                         LongLines{9, 1009, 9}, LongLines{1, 65537, 1}, LongLines{5, 1000, 5},
+                                         LongLines{17, 243, 17}, LongLines{2, 2 * 8209, 1}),
+                         [](const testing::TestParamInfo<LongLines>& info) {
+                           return absl::StrCat("n", info.param.n, "lines", info.param.lines);
+                         });
+
 }  // namespace
 }  // namespace toroid

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "hlo/ir/native_types.h"
 #include "runtime/engine/executor.h"
-#include "runtime/kernels/rng.h"
+#include "runtime/loops/counter_random.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/status_matchers.h"
 

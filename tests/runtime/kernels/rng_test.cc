@@ -1,8 +1,6 @@
 // BUILD: size = "small"
 // Random bits against a second implementation of the generators, element by element; draws within their
 // bounds.
-#include "runtime/kernels/rng.h"
-
 #include <cmath>
 #include <string>
 #include <vector>
@@ -12,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "hlo/base/status.h"
 #include "runtime/engine/executor.h"
+#include "runtime/loops/counter_random.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/runtime/kernels/number_format.h"
 
@@ -134,6 +133,51 @@ TEST(RngBitGeneratorTest, PhiloxWordsInOrderAndCountersCarry) {
       EXPECT_EQ(BitsAt(y.element(0), 1), kLow + blocks);
       if (three) {
         EXPECT_EQ(BitsAt(y.element(0), 2), kHigh + 1);
+      }
+    }
+  }
+}
+
+// Arrays of many pieces, on several threads: the middle one of three dimensions, or the last, is cut in pairs.
+TEST(RngBitGeneratorTest, LargeArraysOfBothAlgorithms) {
+  constexpr uint64_t kKey = 0x9e3779b97f4a7c15, kCounter = 0xfffff000;
+  struct Case {
+    std::string type;
+    int64_t outer, size, inner;
+  };
+  for (const Case& c :
+       {Case{"u32", 1, 70001, 1}, Case{"u16", 301, 401, 1}, Case{"u32", 3, 20000, 7}, Case{"u8", 333, 334, 1},
+        Case{"u64", 1, 40001, 1}, Case{"u32", 1, 0, 1}, Case{"u32", 5, 5001, 3}, Case{"u16", 1, 1, 1}}) {
+    const std::string dims = absl::StrCat(c.type, "[", c.outer, ",", c.size, ",", c.inner, "]");
+    SCOPED_TRACE(dims);
+    const uint64_t mask = c.type == "u64" ? ~uint64_t{0} : (uint64_t{1} << std::stoi(c.type.substr(1))) - 1;
+    const auto run = [&](const std::string& state, const std::string& algorithm) {
+      absl::StatusOr<Literal> y =
+          RunOnThreads(*MakeModule(absl::StrCat("s = u64[2] constant(", state, ") ROOT y = (u64[2], ", dims,
+                                                ") rng-bit-generator(s), algorithm=", algorithm)),
+                       {});
+      TOROID_CHECK(y.ok(), y.status().ToString());
+      return *std::move(y);
+    };
+    const std::string state = absl::StrCat("{", kKey, ", ", kCounter, "}");
+    const Literal threefry = run(state, "rng_three_fry"), philox = run(state, "rng_philox");
+    const int64_t half = (c.size + 1) / 2, n = c.outer * c.size * c.inner;
+    const uint64_t blocks = c.type == "u64" ? n : n == 0 ? 0 : c.outer * half * c.inner;
+    EXPECT_EQ(BitsAt(threefry.element(0), 1), kCounter + blocks);
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t t = i / c.inner % c.size,
+                    block = (i / c.inner / c.size * half + t / 2) * c.inner + i % c.inner;
+      const uint64_t expected =
+          c.type == "u64" ? Threefry(kKey, kCounter + i) : Threefry(kKey, kCounter + block) >> (t % 2 * 32);
+      ASSERT_EQ(BitsAt(threefry.element(1), i), expected & mask) << i;
+    }
+    const int64_t per_block = c.type == "u64" ? 2 : 4;
+    for (int64_t i = 0; i < n; i += per_block) {
+      const std::vector<uint32_t> words = Philox(kKey, kCounter + i / per_block, kKey);
+      for (int64_t j = 0; j < per_block && i + j < n; ++j) {
+        const uint64_t expected =
+            per_block == 2 ? words[2 * j] | static_cast<uint64_t>(words[2 * j + 1]) << 32 : words[j] & mask;
+        ASSERT_EQ(BitsAt(philox.element(1), i + j), expected) << i;
       }
     }
   }

@@ -1,17 +1,17 @@
 // BUILD: size = "small"
-// sort and topk.
+// sort.
 #include <algorithm>
+#include <complex>
 #include <numeric>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
+#include "hlo/ir/native_types.h"
 #include "runtime/engine/executor.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/status_matchers.h"
@@ -60,113 +60,6 @@ TEST(SortTest, MappedZerosAndNansKeepTheirOrder) {
                "ROOT y = (f32[7], s32[7]) sort(x, i), dimensions={0}, is_stable=true, to_apply=less",
                less),
       "( {-inf, 0, -0, -0, 1, nan, -nan}, {5, 1, 2, 6, 4, 0, 3} )");
-}
-
-// The kernel sorts by keys if it knows the comparator; else it runs the comparator.
-TEST(SortTest, KeysOfEveryTypeAreOrderedAsItsValues) {
-  struct Case {
-    std::vector<std::string> types;
-    std::string values;
-    bool is_float = false;
-  };
-  const std::vector<Case> cases = {
-      {{"pred", "u1"}, "1, 0, 1, 0, 0, 1, 1, 0"},
-      {{"u2", "u4", "u8", "u16", "u32"}, "1, 3, 0, 2, 3, 0, 1, 2"},
-      {{"s1"}, "-1, 0, -1, 0, 0, -1, -1, 0"},
-      {{"s2", "s4", "s8", "s16", "s32"}, "1, -2, 0, -1, -2, 0, 1, -1"},
-      {{"u64"}, "9223372036854775808, 18446744073709551615, 5, 0, 9223372036854775807, 5, 1, 0"},
-      {{"s64"}, "9223372036854775807, -9223372036854775808, 5, 0, -1, 5, 1, 0"},
-      {{"f8e8m0fnu"}, "1, 2, 0.5, 4, 1, 8, 0.25, 2", true},
-      {{"f4e2m1fn", "f6e2m3fn", "f6e3m2fn", "f8e3m4", "f8e4m3", "f8e4m3b11fnuz", "f8e4m3fn", "f8e4m3fnuz",
-        "f8e5m2", "f8e5m2fnuz"},
-       "1, -0, 2, -1.5, 0, -2, -0, 0.5",
-       true},
-      {{"bf16", "f16", "f32", "f64"}, "1, -0, inf, -1.5, 0, -inf, -0, 0.5", true},
-  };
-  for (const Case& c : cases) {
-    for (const std::string& type : c.types) {
-      for (const char* rest : {"direction=LT", "direction=GT", "direction=LT, type=TOTALORDER",
-                               "direction=GT, type=TOTALORDER"}) {
-        if (!c.is_float && absl::StrContains(rest, "TOTALORDER")) continue;
-        SCOPED_TRACE(absl::StrCat(type, " ", rest));
-        const auto sorted = [&](bool known) {
-          const std::string compare = absl::StrCat("c = pred[] compare(a, b), ", rest);
-          return Evaluate(
-              absl::StrCat("x = ", type, "[8] constant({", c.values,
-                           "}) i = s32[8] iota(), iota_dimension=0 ", "ROOT y = (", type,
-                           "[8], s32[8]) sort(x, i), dimensions={0}, is_stable=true, to_apply=less"),
-              absl::StrCat("less { a = ", type, "[] parameter(0) b = ", type, "[] parameter(1) ",
-                           "k = s32[] parameter(2) l = s32[] parameter(3) ",
-                           known ? "ROOT " + compare : compare + " ROOT r = pred[] and(c, c)", " }"));
-        };
-        const std::string by_comparator = sorted(/*known=*/false);
-        EXPECT_TRUE(absl::StartsWith(by_comparator, "( {")) << by_comparator;
-        EXPECT_EQ(sorted(/*known=*/true), by_comparator);
-      }
-    }
-  }
-}
-
-// JAX's comparator of a key: zeros and NaNs each have one value. `name`: that of the key; a and b: both elements.
-std::string JaxKey(const std::string& name, const std::string& type, const std::string& a,
-                   const std::string& b) {
-  std::string text = absl::StrReplaceAll("$n_zero = $t[] constant(0) $n_nan = $t[] constant(nan) ",
-                                         {{"$n", name}, {"$t", type}});
-  for (const auto& [side, x] : {std::pair("l", a), std::pair("r", b)}) {
-    absl::StrAppend(&text, absl::StrReplaceAll("$n_e$s = pred[] compare($x, $n_zero), direction=EQ "
-                                               "$n_z$s = $t[] select($n_e$s, $n_zero, $x) "
-                                               "$n_u$s = pred[] compare($x, $x), direction=NE "
-                                               "$n_c$s = $t[] select($n_u$s, $n_nan, $n_z$s) ",
-                                               {{"$n", name}, {"$t", type}, {"$s", side}, {"$x", x}}));
-  }
-  return absl::StrCat(
-      text, absl::StrReplaceAll("$n_lt = pred[] compare($n_cl, $n_cr), direction=LT, type=TOTALORDER "
-                                "$n_eq = pred[] compare($n_cl, $n_cr), direction=EQ, type=TOTALORDER ",
-                                {{"$n", name}}));
-}
-
-// Two keys and a payload, sorted by keys and, with a root that hides them, by running the comparator.
-TEST(SortTest, KeysOfJaxOrderAsTheirComparator) {
-  for (const std::string type : {"f32", "bf16", "f64"}) {
-    const std::string parameters = absl::StrReplaceAll(
-        "less { a = $t[] parameter(0) b = $t[] parameter(1) c = $t[] parameter(2) d = $t[] parameter(3) "
-        "i = s32[] parameter(4) j = s32[] parameter(5) ",
-        {{"$t", type}});
-    const std::string one = JaxKey("p", type, "a", "b"), two = JaxKey("q", type, "c", "d");
-    const std::string both = "both = pred[] and(p_eq, q_lt) last = pred[] or(p_lt, both) ";
-    const auto sorted = [&](const std::string& keys, const std::string& root) {
-      return Evaluate(
-          absl::StrReplaceAll(
-              "x = $t[8] constant({nan, 0, -0, -nan, 1, -inf, 1, 0}) "
-              "y = $t[8] constant({2, -0, 0, 1, nan, 5, -nan, -1}) i = s32[8] iota(), iota_dimension=0 "
-              "ROOT r = ($t[8], $t[8], s32[8]) sort(x, y, i), dimensions={0}, is_stable=true, "
-              "to_apply=less",
-              {{"$t", type}}),
-          absl::StrCat(parameters, keys, root, " }"));
-    };
-    const std::string by_one = sorted(one, "ROOT r = pred[] and(p_lt, p_lt)");
-    EXPECT_TRUE(absl::StrContains(by_one, "{5, 1, 2, 7, 4, 6, 0, 3}")) << by_one;
-    EXPECT_EQ(sorted(one, "ROOT r = pred[] compare(p_cl, p_cr), direction=LT, type=TOTALORDER"), by_one);
-    const std::string by_two = sorted(one + two + both, "ROOT r = pred[] and(last, last)");
-    EXPECT_EQ(sorted(one + two, "both = pred[] and(q_lt, p_eq) ROOT r = pred[] or(both, p_lt)"), by_two);
-    EXPECT_TRUE(absl::StrContains(by_two, "{5, 7, 1, 2, 4, 6, 3, 0}")) << by_two;
-  }
-}
-
-TEST(SortTest, ComplexNumbersAreOrderedByTheirParts) {
-  const std::string keys =
-      "less { a = c64[] parameter(0) b = c64[] parameter(1) ar = f32[] real(a) br = f32[] real(b) "
-      "ai = f32[] imag(a) bi = f32[] imag(b) " +
-      JaxKey("p", "f32", "ar", "br") + JaxKey("q", "f32", "ai", "bi") + "both = pred[] and(p_eq, q_lt) ";
-  const auto sorted = [&](const std::string& root) {
-    return Evaluate(
-        "x = c64[5] constant({(1, 2), (-1, 5), (1, -2), (nan, 0), (-1, -inf)}) "
-        "ROOT r = c64[5] sort(x), dimensions={0}, to_apply=less",
-        absl::StrCat(keys, root, " }"));
-  };
-  const std::string by_comparator = sorted("last = pred[] or(p_lt, both) ROOT r = pred[] and(last, last)");
-  EXPECT_EQ(by_comparator, "{(-1, -inf), (-1, 5), (1, -2), (1, 2), (nan, 0)}");
-  EXPECT_EQ(sorted("ROOT r = pred[] or(p_lt, both)"), by_comparator);
 }
 
 // A line that is sorted in parts.
@@ -236,6 +129,67 @@ TEST(SortTest, AnyComparatorIsStable) {
   }
 }
 
+// Lines that are sorted in many steps, by a comparator that has to be run; elements of all widths move along.
+TEST(SortTest, LongLinesByAnyComparatorAreStable) {
+  std::mt19937 random(29);
+  const std::string less =
+      "less { a = s32[] parameter(0) b = s32[] parameter(1) c = u8[] parameter(2) d = u8[] parameter(3) "
+      "g = c128[] parameter(4) h = c128[] parameter(5) ar = f64[] real(g) br = f64[] real(h) "
+      "ten = s32[] constant(10) e = s32[] divide(a, ten) f = s32[] divide(b, ten) "
+      "lt = pred[] compare(e, f), direction=LT eq = pred[] compare(e, f), direction=EQ "
+      "gt = pred[] compare(c, d), direction=GT real = pred[] compare(ar, br), direction=LT "
+      "same = pred[] compare(c, d), direction=EQ last = pred[] and(same, real) rest = pred[] or(gt, last) "
+      "both = pred[] and(eq, rest) ROOT r = pred[] or(lt, both) }";
+  for (const auto& [lines, n] :
+       {std::pair(1, 60000), std::pair(40, 500), std::pair(3, 4096), std::pair(2, 65)}) {
+    for (const int kind : {0, 1, 2, 3, 4}) {  // Random, in order, in reverse, all equal, up and down.
+      Literal key(Shape(xla::S32, {lines, n})), byte(Shape(xla::U8, {lines, n})),
+          wide(Shape(xla::C128, {lines, n})), place(Shape(xla::S32, {lines, n}));
+      for (int i = 0; i < lines * n; ++i) {
+        const int at = i % n;
+        key.mutable_data<int32_t>()[i] = kind == 0   ? static_cast<int>(random() % 2000)
+                                         : kind == 1 ? at
+                                         : kind == 2 ? n - at
+                                         : kind == 3 ? 5
+                                                     : std::min(at, n - at);
+        byte.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(kind == 0 ? random() % 3 : 1);
+        wide.mutable_data<std::complex<double>>()[i] = {static_cast<double>(kind == 0 ? random() % 2 : 0),
+                                                        1.0 * i};
+        place.mutable_data<int32_t>()[i] = i;
+      }
+      const std::string dims = absl::StrCat("[", lines, ",", n, "]");
+      const auto module = MakeModule(
+          absl::StrReplaceAll(
+              "k = s32$d parameter(0) c = u8$d parameter(1) w = c128$d parameter(2) p = s32$d parameter(3) "
+              "ROOT y = (s32$d, u8$d, c128$d, s32$d) sort(k, c, w, p), dimensions={1}, is_stable=true, "
+              "to_apply=less",
+              {{"$d", dims}}),
+          absl::StrReplaceAll(
+              less, {{"parameter(5)", "parameter(5) o = s32[] parameter(6) q = s32[] parameter(7)"}}));
+      ASSERT_OK_AND_ASSIGN(const Literal y, RunOnThreads(*module, {key, byte, wide, place}));
+      for (int line = 0; line < lines; ++line) {
+        std::vector<int32_t> order(n);
+        std::iota(order.begin(), order.end(), line * n);
+        std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+          const int x = key.data<int32_t>()[a] / 10, z = key.data<int32_t>()[b] / 10;
+          if (x != z) return x < z;
+          const uint8_t c = byte.data<uint8_t>()[a], d = byte.data<uint8_t>()[b];
+          if (c != d) return c > d;
+          return wide.data<std::complex<double>>()[a].real() < wide.data<std::complex<double>>()[b].real();
+        });
+        for (int i = 0; i < n; ++i) {
+          const int at = line * n + i;
+          ASSERT_EQ(y.element(3).data<int32_t>()[at], order[i]) << kind << " " << n << " place " << i;
+          ASSERT_EQ(y.element(0).data<int32_t>()[at], key.data<int32_t>()[order[i]]);
+          ASSERT_EQ(y.element(1).data<uint8_t>()[at], byte.data<uint8_t>()[order[i]]);
+          ASSERT_EQ(y.element(2).data<std::complex<double>>()[at],
+                    wide.data<std::complex<double>>()[order[i]]);
+        }
+      }
+    }
+  }
+}
+
 // Comparators that are no strict weak order, such as LT on NaNs, leave the order open, but each line keeps
 // its elements and pairs stay together.
 TEST(SortTest, EveryComparatorPermutesItsLine) {
@@ -257,7 +211,7 @@ TEST(SortTest, EveryComparatorPermutesItsLine) {
         "ROOT r = pred[] constant(true) }",
         "t = s32[] constant(3) x = s32[] xor(a, b) y = s32[] remainder(x, t) z = s32[] constant(0) "
         "ROOT r = pred[] compare(y, z), direction=EQ }"}) {
-    for (const int n : {2, 3, 5, 17, 100}) {
+    for (const int n : {2, 3, 5, 17, 100, 3000}) {
       const int lines = 4;
       Literal keys(Shape(xla::S32, {lines, n}));
       for (int32_t& key : keys.mutable_data<int32_t>()) key = static_cast<int32_t>(random() % 50);
@@ -276,18 +230,6 @@ TEST(SortTest, EveryComparatorPermutesItsLine) {
       }
     }
   }
-}
-
-TEST(TopKTest, TiesByPositionAndTotalOrder) {
-  EXPECT_EQ(Evaluate("x = f32[2,4] constant({{1, 3, 3, 2}, {nan, inf, -0, 0}}) "
-                     "ROOT y = (f32[2,3], s32[2,3]) topk(x), k=3, largest=true"),
-            "( { { 3, 3, 2 }, { nan, inf, 0 } }, { { 1, 2, 3 }, { 0, 1, 3 } } )");
-  EXPECT_EQ(
-      Evaluate("x = s32[4] constant({5, -2, 9, -2}) ROOT y = (s32[2], s32[2]) topk(x), k=2, largest=false"),
-      "( {-2, -2}, {1, 3} )");
-  EXPECT_EQ(Evaluate("x = s32[3] constant({5, -2, 9}) "
-                     "ROOT y = (s32[1], s32[1]) custom-call(x), custom_call_target=\"TopK\""),
-            "( {9}, {2} )");
 }
 
 }  // namespace

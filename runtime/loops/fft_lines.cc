@@ -1,0 +1,309 @@
+// BUILD: copts = ["-O3"]
+#include "runtime/loops/fft_lines.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+
+#define POCKETFFT_NO_MULTITHREADING
+#include "hlo/ir/native_types.h"
+#include "pocketfft_hdronly.h"
+#include "runtime/loops/fft_lanes.h"
+#include "runtime/loops/thread_pool.h"
+
+namespace toroid {
+namespace {
+
+using pocketfft::detail::cmplx;
+using pocketfft::detail::pocketfft_c;
+using pocketfft::detail::pocketfft_r;
+using Vector = pocketfft::detail::vtype_t<double>;
+using Complex = std::complex<double>;
+
+constexpr int64_t kLanes = pocketfft::detail::VLEN<double>::val;
+constexpr int64_t kLongLine = int64_t{1} << 14;
+constexpr int64_t kMostFactor = int64_t{1} << 16;  // Of a long line.
+constexpr int64_t kTile = 64;         // Elements of a line whose lanes stay in the first-level cache.
+constexpr int64_t kGrain = 16 << 10;  // Elements.
+
+// Memory for vectors.
+template <typename T>
+class Buffer {
+ public:
+  explicit Buffer(int64_t n)
+      : data_(static_cast<T*>(std::aligned_alloc(64, (n * sizeof(T) + 63) / 64 * 64))) {}
+  T* get() const { return data_.get(); }
+  T& operator[](int64_t i) const { return data_.get()[i]; }
+
+ private:
+  struct Free {
+    void operator()(T* data) const { std::free(data); }
+  };
+  std::unique_ptr<T, Free> data_;
+};
+
+// The larger of two factors of n that are as near as possible; 0 if the smaller one has no use.
+int64_t LargeFactor(int64_t n) {
+  int64_t small = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
+  while (n % small != 0) --small;
+  return small >= 2 * kLanes && n / small <= kMostFactor ? n / small : 0;
+}
+
+// A double is its own only lane.
+template <typename V>
+constexpr int64_t kLanesOf = std::is_same_v<V, double> ? 1 : kLanes;
+
+// Lines whose first elements are `apart` from each other.
+Lines<kLanes> LinesFrom(int64_t first, int64_t apart, int64_t count, int64_t step) {
+  Lines<kLanes> lines;
+  lines.count = count;
+  lines.step = step;
+  for (int64_t l = 0; l < count; ++l) lines.offsets[l] = first + l * apart;
+  return lines;
+}
+
+// to[j] lane i = from[i] lane j for i < rows, j < columns, which are at most kLanes; 0 in other lanes.
+void Transpose(const cmplx<Vector>* from, int64_t rows, int64_t columns, cmplx<Vector>* to) {
+  alignas(64) double r[kLanes][kLanes] = {}, i[kLanes][kLanes] = {};
+  for (int64_t row = 0; row < rows; ++row) {
+    std::memcpy(r[row], &from[row].r, sizeof(Vector));
+    std::memcpy(i[row], &from[row].i, sizeof(Vector));
+  }
+  TransposeLanes<kLanes>(r);
+  TransposeLanes<kLanes>(i);
+  for (int64_t j = 0; j < columns; ++j) {
+    std::memcpy(&to[j].r, r[j], sizeof(Vector));
+    std::memcpy(&to[j].i, i[j], sizeof(Vector));
+  }
+}
+
+}  // namespace
+
+struct FftLines::Plans {
+  std::unique_ptr<pocketfft_c<double>> whole, columns, rows;  // Of n; of n1 and n2 of a long line.
+  std::unique_ptr<pocketfft_r<double>> real;
+  std::unique_ptr<pocketfft::detail::sincos_2pibyn<double>> turns;
+  int64_t n1 = 0, n2 = 0;
+
+  template <typename From, typename To>
+  void Run(Kind kind, int64_t n, int64_t outer, int64_t inner, const From* in, To* out, char* work) const;
+
+ private:
+  template <typename V, typename From, typename To>
+  void Short(Kind kind, int64_t n, const Lines<kLanesOf<V>>& from, const Lines<kLanesOf<V>>& to,
+             const From* in, To* out) const;
+  template <typename From, typename To>
+  void Long(Kind kind, int64_t step, const From* in, To* out, char* work) const;
+};
+
+// Transforms the lines of a vector at once.
+template <typename V, typename From, typename To>
+void FftLines::Plans::Short(Kind kind, int64_t n, const Lines<kLanesOf<V>>& from,
+                            const Lines<kLanesOf<V>>& to, const From* in, To* out) const {
+  constexpr int64_t kL = kLanesOf<V>;
+  const bool forward = kind == Kind::kForward || kind == Kind::kRealForward;
+  const double scale = forward ? 1 : 1 / static_cast<double>(n);
+  // Complex numbers; or real ones, and as pocketfft orders those of a spectrum: the real part of X[0], the real and the
+  // imaginary part of X[1], .., and if n is even the real part of X[n / 2].
+  const Buffer<V> buffer(2 * n);
+  double* values = reinterpret_cast<double*>(buffer.get());
+  const int64_t pairs = (n - 1) / 2;
+  const bool has_middle = n % 2 == 0;
+  double ends[2 * kL];
+  if constexpr (!kIsComplex<From>) {
+    ReadLanes<kL, false>(in, from, n, values);
+    real->exec(buffer.get(), scale, forward);
+  } else if constexpr (!kIsComplex<To>) {
+    ReadLanes<kL, true>(in, from, 1, ends);
+    std::copy_n(ends, kL, values);
+    ReadLanes<kL, true>(in, from.From(1), pairs, values + kL);
+    if (has_middle) {
+      ReadLanes<kL, true>(in, from.From(n / 2), 1, ends);
+      std::copy_n(ends, kL, values + (n - 1) * kL);
+    }
+    real->exec(buffer.get(), scale, forward);
+  } else {
+    ReadLanes<kL, true>(in, from, n, values);
+    whole->exec(reinterpret_cast<cmplx<V>*>(buffer.get()), scale, forward);
+  }
+  if constexpr (!kIsComplex<From>) {
+    WriteLanes<kL, false>(values, to, 1, out);
+    WriteLanes<kL, true>(values + kL, to.From(1), pairs, out);
+    if (has_middle) WriteLanes<kL, false>(values + (n - 1) * kL, to.From(n / 2), 1, out);
+  } else if constexpr (!kIsComplex<To>) {
+    WriteLanes<kL, false>(values, to, n, out);
+  } else {
+    WriteLanes<kL, true>(values, to, n, out);
+  }
+}
+
+// Transforms one line of n1 * n2 elements. With j = j1 n2 + j2 and k = k1 + n1 k2,
+//   X[k] = sum over j2 of w(j2 k2 n1) w(j2 k1) (sum over j1 of w(j1 k1 n2) x[j]),   w(m) = exp(-+2 pi i m / n).
+template <typename From, typename To>
+void FftLines::Plans::Long(Kind kind, int64_t step, const From* in, To* out, char* work) const {
+  const bool forward = kind == Kind::kForward || kind == Kind::kRealForward;
+  const int64_t n = n1 * n2, column_blocks = (n2 + kLanes - 1) / kLanes,
+                row_blocks = (n1 + kLanes - 1) / kLanes;
+  const int64_t column_grain = std::max<int64_t>(1, kGrain / (n1 * kLanes));
+  const int64_t row_grain = std::max<int64_t>(1, kGrain / (n2 * kLanes));
+  const double scale = forward ? 1 : 1 / static_cast<double>(n), sign = forward ? -1 : 1;
+  // w(l k1) of the lanes of a block, and the sums over j1: [column_blocks][n1][kLanes], whose lanes are j2.
+  const Buffer<cmplx<Vector>> lane_turns(n1);
+  cmplx<Vector>* between = reinterpret_cast<cmplx<Vector>*>(work);
+  for (int64_t k1 = 0; k1 < n1; ++k1) {
+    for (int64_t l = 0; l < kLanes; ++l) {
+      const cmplx<double> turn = (*turns)[l * k1 % n];
+      lane_turns[k1].r[l] = turn.r;
+      lane_turns[k1].i[l] = sign * turn.i;
+    }
+  }
+  ParallelFor(column_blocks, column_grain, [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin; block < end; ++block) {
+      cmplx<Vector>* values = &between[block * n1];
+      const int64_t first = block * kLanes, count = std::min(kLanes, n2 - first);
+      if constexpr (kIsComplex<From> && !kIsComplex<To>) {
+        for (int64_t j1 = 0; j1 < n1; ++j1) {
+          values[j1] = cmplx<Vector>(Vector{}, Vector{});
+          for (int64_t l = 0; l < count; ++l) {
+            // The second half of the spectrum of real numbers mirrors the first.
+            const int64_t j = j1 * n2 + first + l;
+            const Complex x = 2 * j > n ? std::conj(Widen(in[(n - j) * step])) : Widen(in[j * step]);
+            values[j1].r[l] = x.real();
+            values[j1].i[l] = x.imag();
+          }
+        }
+      } else {
+        ReadLanes<kLanes, true>(in, LinesFrom(first * step, step, count, n2 * step), n1,
+                                reinterpret_cast<double*>(values));
+      }
+      columns->exec(values, 1, forward);
+      for (int64_t k1 = 0; k1 < n1; ++k1) {
+        const cmplx<double> turn = (*turns)[first * k1 % n];
+        const double r = turn.r, i = sign * turn.i;
+        const cmplx<Vector> lanes = lane_turns[k1], x = values[k1];
+        const Vector wr = r * lanes.r - i * lanes.i, wi = r * lanes.i + i * lanes.r;
+        values[k1].r = x.r * wr - x.i * wi;
+        values[k1].i = x.r * wi + x.i * wr;
+      }
+    }
+  });
+  ParallelFor(row_blocks, row_grain, [&](int64_t begin, int64_t end) {
+    const Buffer<cmplx<Vector>> values(n2);
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t first = block * kLanes, count = std::min(kLanes, n1 - first);
+      if (count < kLanes) std::fill(values.get(), values.get() + n2, cmplx<Vector>(Vector{}, Vector{}));
+      for (int64_t j2 = 0; j2 < n2; j2 += kLanes) {
+        Transpose(&between[j2 / kLanes * n1 + first], count, std::min(kLanes, n2 - j2), &values[j2]);
+      }
+      rows->exec(values.get(), scale, forward);
+      if constexpr (kIsComplex<To> && !kIsComplex<From>) {
+        for (int64_t k2 = 0; k2 < n2; ++k2) {
+          const int64_t k = k2 * n1 + first, end_of_row = std::min(count, n / 2 + 1 - k);
+          for (int64_t l = 0; l < end_of_row; ++l)
+            out[(k + l) * step] = Round<To>(values[k2].r[l], values[k2].i[l]);
+        }
+      } else {
+        WriteLanes<kLanes, true>(reinterpret_cast<const double*>(values.get()),
+                                 LinesFrom(first * step, step, count, n1 * step), n2, out);
+      }
+    }
+  });
+}
+
+template <typename From, typename To>
+void FftLines::Plans::Run(Kind kind, int64_t n, int64_t outer, int64_t inner, const From* in, To* out,
+                          char* work) const {
+  const int64_t half = n / 2 + 1;
+  const int64_t in_length = kind == Kind::kRealInverse ? half : n,
+                out_length = kind == Kind::kRealForward ? half : n;
+  const int64_t lines = outer * inner;
+  if (n1 != 0) {
+    for (int64_t line = 0; line < lines; ++line) {
+      Long(kind, inner, in + line / inner * in_length * inner + line % inner,
+           out + line / inner * out_length * inner + line % inner, work);
+    }
+    return;
+  }
+  const int64_t blocks = (lines + kLanes - 1) / kLanes;
+  ParallelFor(blocks, std::max<int64_t>(1, kGrain / (n * kLanes)), [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t first = block * kLanes, count = std::min(kLanes, lines - first);
+      Lines<kLanes> from, to;
+      from.step = to.step = inner;
+      from.count = to.count = count;
+      for (int64_t l = 0; l < count; ++l) {
+        const int64_t o = (first + l) / inner, i = (first + l) % inner;
+        from.offsets[l] = o * in_length * inner + i;
+        to.offsets[l] = o * out_length * inner + i;
+      }
+      if (count > 1 && count >= kLanes / 2) {
+        Short<Vector>(kind, n, from, to, in, out);
+        continue;
+      }
+      for (int64_t l = 0; l < count; ++l) {
+        Short<double>(kind, n, {{from.offsets[l]}, 1, inner}, {{to.offsets[l]}, 1, inner}, in, out);
+      }
+    }
+  });
+}
+
+FftLines::FftLines(Kind kind, int64_t n) : kind_(kind), n_(n), plans_(std::make_unique<Plans>()) {
+  const int64_t large = n >= kLongLine ? LargeFactor(n) : 0;
+  if (large != 0) {
+    plans_->n2 = large;
+    plans_->n1 = n / large;
+    plans_->columns = std::make_unique<pocketfft_c<double>>(plans_->n1);
+    plans_->rows = std::make_unique<pocketfft_c<double>>(plans_->n2);
+    plans_->turns = std::make_unique<pocketfft::detail::sincos_2pibyn<double>>(n);
+  } else if (kind == Kind::kForward || kind == Kind::kInverse) {
+    plans_->whole = std::make_unique<pocketfft_c<double>>(n);
+  } else {
+    plans_->real = std::make_unique<pocketfft_r<double>>(n);
+  }
+}
+
+FftLines::~FftLines() = default;
+
+int64_t FftLines::in_length() const { return kind_ == Kind::kRealInverse ? n_ / 2 + 1 : n_; }
+int64_t FftLines::out_length() const { return kind_ == Kind::kRealForward ? n_ / 2 + 1 : n_; }
+
+int64_t FftLines::ScratchBytes(int threads) const {
+  // A buffer of pocketfft has the size of ours; Bluestein's has up to four times that.
+  constexpr int64_t kPerThread = 6;
+  const int64_t width = kLanes * static_cast<int64_t>(sizeof(Complex));
+  if (plans_->n1 == 0) return threads * kPerThread * n_ * width;
+  return (plans_->n1 + threads * kPerThread * plans_->n2) * width;
+}
+
+int64_t FftLines::WorkBytes() const {
+  const int64_t width = kLanes * static_cast<int64_t>(sizeof(Complex));
+  return plans_->n1 * ((plans_->n2 + kLanes - 1) / kLanes) * width;
+}
+
+void FftLines::Run(PrimitiveType from, PrimitiveType to, int64_t outer, int64_t inner, const char* in,
+                   char* out, char* work) const {
+  const auto run = [&](auto from_tag, auto to_tag) {
+    using From = decltype(from_tag);
+    using To = decltype(to_tag);
+    plans_->Run(kind_, n_, outer, inner, reinterpret_cast<const From*>(in), reinterpret_cast<To*>(out), work);
+  };
+  using C64 = std::complex<float>;
+  const bool wide_in = from == xla::C128 || from == xla::F64, wide_out = to == xla::C128 || to == xla::F64;
+  switch (kind_) {
+    case Kind::kForward:
+    case Kind::kInverse:
+      if (wide_in) return wide_out ? run(Complex(), Complex()) : run(Complex(), C64());
+      return wide_out ? run(C64(), Complex()) : run(C64(), C64());
+    case Kind::kRealForward:
+      if (wide_in) return wide_out ? run(0.0, Complex()) : run(0.0, C64());
+      return wide_out ? run(0.0f, Complex()) : run(0.0f, C64());
+    case Kind::kRealInverse:
+      if (wide_in) return wide_out ? run(Complex(), 0.0) : run(Complex(), 0.0f);
+      return wide_out ? run(C64(), 0.0) : run(C64(), 0.0f);
+  }
+}
+
+}  // namespace toroid

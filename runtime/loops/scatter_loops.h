@@ -1,0 +1,19 @@
+// Combines single elements into places of an array.
+#pragma once
+
+#include <cstdint>
+
+#include "hlo/ir/types.h"
+#include "hlo/opcode.h"
+
+namespace toroid {
+
+// For i < n in order: out[places[i]] = op(out[places[i]], x[sources[i]]). Offsets in elements.
+using ScatterLoop = void (*)(const void* x, const int64_t* sources, const int64_t* places, int64_t n,
+                             void* out);
+
+// add, multiply, maximum, minimum, and kParameter: overwrite. Floats narrower than f32 are computed in float and rounded by each
+// op. Null for other ops and types.
+ScatterLoop FindScatterLoop(Opcode opcode, PrimitiveType type);
+
+}  // namespace toroid
