@@ -8,6 +8,7 @@
 
 #include "absl/types/span.h"
 #include "runtime/groups/group.h"
+#include "runtime/loops/pair_loops.h"
 
 namespace toroid {
 
@@ -24,6 +25,7 @@ struct BlockOp {
     kCopy,
     kUnary,
     kBinary,
+    kPair,  // then(binary(a, b), c), on f32.
     kSelect,
     kReduceRows,
     kExpand,
@@ -39,7 +41,11 @@ struct BlockOp {
   int number = 0;                   // kRead, kCount: among these. kFoldLines, kFoldPart: among the sinks.
   PrimitiveType type = xla::PRIMITIVE_TYPE_INVALID;  // kWiden, kNarrow, kRound.
   UnaryLoop unary = nullptr;
-  BinaryLoop binary = nullptr;
+  BinaryLoop binary = nullptr, then = nullptr;
+  Opcode opcode = Opcode::kUnknown;  // kBinary on f32.
+  PairOp first = PairOp::kAdd,
+         second = PairOp::kAdd;  // kPair. `then` has its operands exchanged if `exchanged`.
+  bool exchanged = false;
   SelectLoop select = nullptr;
   CountLoop count = nullptr;
 };

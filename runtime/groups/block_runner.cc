@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "runtime/loops/block_convert.h"
 #include "runtime/loops/strided_copy.h"
@@ -273,6 +275,38 @@ void BlockRunner::RunUnits(int64_t begin, int64_t end) const {
   }
 }
 
+void BlockRunner::RunPair(const BlockOp& op, int64_t n, State& state) {
+  char** const data = state.data;
+  const bool one_a = state.repeat[op.a], one_b = state.repeat[op.b], one_c = state.repeat[op.c];
+  const float* a = reinterpret_cast<const float*>(data[op.a]);
+  const float* b = reinterpret_cast<const float*>(data[op.b]);
+  const float* c = reinterpret_cast<const float*>(data[op.c]);
+  std::optional<PairOp> first = op.first;
+  if (one_a && !one_b) {
+    std::swap(a, b);
+    first = Exchanged(op.first);
+  }
+  state.repeat[op.to] = one_a && one_b && one_c;
+  if (first.has_value() && !(one_a && one_b)) {
+    return FindPairLoop(*first, op.second, one_a || one_b, one_c)(a, b, c,
+                                                                  reinterpret_cast<float*>(data[op.to]), n);
+  }
+  // One after the other.
+  const int64_t count = one_a && one_b ? 1 : n;
+  op.binary(data[op.a], data[op.b], state.spare, count,
+            count == 1 || !one_a ? Repeat::kNone : Repeat::kFirst);
+  const bool one = count == 1 && n != 1;
+  const int64_t all = one && one_c ? 1 : n;
+  const Repeat repeat_first = one && !one_c ? Repeat::kFirst : Repeat::kNone;
+  const Repeat repeat_second = one_c && !one ? Repeat::kSecond : Repeat::kNone;
+  const Repeat repeats = repeat_first != Repeat::kNone ? repeat_first : repeat_second;
+  if (!op.exchanged) return op.then(state.spare, data[op.c], data[op.to], all, repeats);
+  const Repeat other = repeats == Repeat::kFirst    ? Repeat::kSecond
+                       : repeats == Repeat::kSecond ? Repeat::kFirst
+                                                    : repeats;
+  op.then(data[op.c], state.spare, data[op.to], all, other);
+}
+
 inline void BlockRunner::Step(const BlockOp& op, const Block& block, State& state) const {
   const int64_t n = op.per_row ? block.rows : block.count;
   char** const data = state.data;
@@ -308,6 +342,8 @@ inline void BlockRunner::Step(const BlockOp& op, const Block& block, State& stat
                        : one_b ? Repeat::kSecond
                                : Repeat::kNone);
     }
+    case Kind::kPair:
+      return RunPair(op, n, state);
     case Kind::kSelect: {
       const bool one = repeat[op.a] && repeat[op.b] && repeat[op.c];
       repeat[op.to] = one;

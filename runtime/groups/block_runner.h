@@ -69,6 +69,7 @@ class BlockRunner {
   Source SourceOf(const GroupNode& node, absl::Span<const BlockInput> inputs) const;
   void RunBlock(const Block& block, State& state) const;
   void Step(const BlockOp& op, const Block& block, State& state) const;
+  static void RunPair(const BlockOp& op, int64_t n, State& state);
   void Read(const BlockOp& op, int64_t first, int64_t n, State& state) const;
   void FinishLines(const BlockProgram::Sink& sink, const char* sums, int64_t segment) const;
   void FinishRow(const BlockProgram::Sink& sink, const char* sums, int64_t row) const;

@@ -1,4 +1,7 @@
+// BUILD: copts = ["-O3"]
 #include "runtime/loops/binary_loops.h"
+
+#include <cstdint>
 
 #include "runtime/loops/float_loops.h"
 #include "runtime/loops/int_loops.h"
@@ -6,22 +9,23 @@
 namespace toroid {
 namespace {
 
-bool Or(bool a, bool b) { return a | b; }
-bool And(bool a, bool b) { return a & b; }
-bool Xor(bool a, bool b) { return a != b; }
+// A pred is a byte, 0 or 1: compilers make vectors of bytes, not of bool.
+uint8_t Or(uint8_t a, uint8_t b) { return a | b; }
+uint8_t And(uint8_t a, uint8_t b) { return a & b; }
+uint8_t Xor(uint8_t a, uint8_t b) { return a ^ b; }
 
 BinaryLoop FindPredLoop(Opcode opcode) {
   switch (opcode) {
     case Opcode::kAdd:
     case Opcode::kMaximum:
     case Opcode::kOr:
-      return LoopOfTwo<bool, bool, Or>;
+      return LoopOfTwo<uint8_t, uint8_t, Or>;
     case Opcode::kMultiply:
     case Opcode::kMinimum:
     case Opcode::kAnd:
-      return LoopOfTwo<bool, bool, And>;
+      return LoopOfTwo<uint8_t, uint8_t, And>;
     case Opcode::kXor:
-      return LoopOfTwo<bool, bool, Xor>;
+      return LoopOfTwo<uint8_t, uint8_t, Xor>;
     default:
       return nullptr;
   }

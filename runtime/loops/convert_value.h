@@ -68,8 +68,9 @@ To SaturatingToInt(From value) {
   constexpr int kBits = IntBits<To>::value;
   constexpr bool kSigned = std::is_signed_v<Value>;
   // -2^(bits-1) and 2^(bits-1), or 0 and 2^bits, are exact in From.
-  const From low = kSigned ? -std::ldexp(From{1}, kBits - 1) : From{0};
-  const From end = std::ldexp(From{1}, kSigned ? kBits - 1 : kBits);
+  constexpr From kHalf = static_cast<From>(uint64_t{1} << (kBits - 1));
+  constexpr From low = kSigned ? -kHalf : From{0};
+  constexpr From end = kSigned ? kHalf : 2 * kHalf;
   using Wide = std::conditional_t<kSigned, int64_t, uint64_t>;
   constexpr Wide kLow = kSigned ? static_cast<Wide>(~uint64_t{0} << (kBits - 1)) : Wide{0};
   constexpr Wide kHigh =
@@ -79,7 +80,8 @@ To SaturatingToInt(From value) {
     // Without branches, for the sake of vectors. The greatest number below `end` is converted in its place.
     using Narrow = std::conditional_t<kSigned || (kBits < 32), int32_t, int64_t>;
     constexpr int kDropped = std::numeric_limits<From>::digits - (kSigned ? kBits - 1 : kBits);
-    const From greatest = end - (kDropped >= 0 ? From{1} : std::ldexp(From{1}, -kDropped));
+    constexpr From greatest =
+        end - (kDropped >= 0 ? From{1} : static_cast<From>(uint64_t{1} << -(kDropped < 0 ? kDropped : 0)));
     const From number = value == value ? value : From{0};
     const From above = number > low ? number : low, within = above < greatest ? above : greatest;
     const Narrow whole = static_cast<Narrow>(within);

@@ -28,6 +28,23 @@ T RemainderWord(T a, T b) {
   return Ops::Subtract(a, Ops::Multiply(QuotientByOneOrMore(a, b), b));
 }
 
+// Shifts of 32-bit numbers; by 32 or more everything is shifted out.
+template <typename T>
+T ShiftLeftWord(T a, T b) {
+  const uint32_t by = static_cast<uint32_t>(b);
+  return static_cast<T>(by > 31 ? 0 : static_cast<uint32_t>(a) << (by & 31));
+}
+template <typename T>
+T ShiftRightLogicalWord(T a, T b) {
+  const uint32_t by = static_cast<uint32_t>(b);
+  return static_cast<T>(by > 31 ? 0 : static_cast<uint32_t>(a) >> (by & 31));
+}
+template <typename T>
+T ShiftRightArithmeticWord(T a, T b) {
+  const uint32_t by = static_cast<uint32_t>(b);
+  return static_cast<T>(static_cast<int32_t>(a) >> (by > 31 ? 31 : by));
+}
+
 template <typename T>
 constexpr bool kIsWord = std::is_same_v<T, int32_t> || std::is_same_v<T, uint32_t>;
 
@@ -62,10 +79,13 @@ BinaryLoop Find(Opcode opcode) {
     case Opcode::kXor:
       return LoopOfTwo<T, T, Ops::Xor>;
     case Opcode::kShiftLeft:
+      if constexpr (kIsWord<T>) return LoopOfTwo<T, T, ShiftLeftWord<T>>;
       return LoopOfTwo<T, T, Ops::ShiftLeft>;
     case Opcode::kShiftRightLogical:
+      if constexpr (kIsWord<T>) return LoopOfTwo<T, T, ShiftRightLogicalWord<T>>;
       return LoopOfTwo<T, T, Ops::ShiftRightLogical>;
     case Opcode::kShiftRightArithmetic:
+      if constexpr (kIsWord<T>) return LoopOfTwo<T, T, ShiftRightArithmeticWord<T>>;
       return LoopOfTwo<T, T, Ops::ShiftRightArithmetic>;
     default:
       return nullptr;

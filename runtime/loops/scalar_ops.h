@@ -129,8 +129,8 @@ struct FloatOps {
   static T Remainder(T a, T b) { return std::fmod(a, b); }
   static T Power(T a, T b) { return std::pow(a, b); }
   // NaN if either is.
-  static T Maximum(T a, T b) { return a > b || a != a ? a : b; }
-  static T Minimum(T a, T b) { return a < b || a != a ? a : b; }
+  static T Maximum(T a, T b) { return (a > b) | (a != a) ? a : b; }
+  static T Minimum(T a, T b) { return (a < b) | (a != a) ? a : b; }
   static T Atan2(T y, T x) { return std::atan2(y, x); }
 
   static T Abs(T x) { return std::fabs(x); }

@@ -1,0 +1,25 @@
+// Two cheap ops on f32 as one loop: out[i] = (a[i] first b[i]) second c[i]. The value between them stays in a register.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "hlo/opcode.h"
+
+namespace toroid {
+
+// Ops of a pair. kFrom: subtraction with its operands exchanged.
+enum class PairOp : uint8_t { kAdd, kSubtract, kFrom, kMultiply, kMaximum, kMinimum };
+inline constexpr int kPairOps = 6;
+
+// nullopt for opcodes that are in no pair.
+std::optional<PairOp> PairOpOf(Opcode opcode);
+// The op with its operands exchanged; nullopt if that changes bits (which zero, or which NaN, a maximum gives).
+std::optional<PairOp> Exchanged(PairOp op);
+
+// b, or c, may be a single value that is used for all n elements. `out` may be a, b or c. The result has the bits of the two ops
+// one after the other.
+using PairLoop = void (*)(const float* a, const float* b, const float* c, float* out, int64_t n);
+PairLoop FindPairLoop(PairOp first, PairOp second, bool one_b, bool one_c);
+
+}  // namespace toroid
