@@ -3,7 +3,7 @@
 //
 // Padding and the holes of base dilation hold init. As to_apply is associative, windows are folded along one dimension after
 // another, the last one first; a long window is composed of windows whose sizes are powers of two. Operands: n arrays, n scalar
-// inits; any body. One array, a body of one op and an identity as init: see reduce_window_loop.h, which states the order of sums too.
+// inits; any body. One array, a body of one op and an identity as init: see reduce_window_loop.h.
 #pragma once
 
 #include "absl/status/status.h"

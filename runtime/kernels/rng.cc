@@ -21,8 +21,8 @@ uint32_t High(uint64_t x) { return static_cast<uint32_t>(x >> 32); }
 uint64_t Join(uint32_t low, uint32_t high) { return low | static_cast<uint64_t>(high) << 32; }
 constexpr int64_t kBlocks = 512;  // Counters at a time.
 
-// How the blocks of Threefry become elements narrower than 64 bits: block i, row-major over [outer, half, inner], gives elements
-// 2t and 2t + 1 along the middle dimension of [outer, size, inner].
+// How the blocks of Threefry become elements narrower than 64 bits: block i, row-major over [outer, half, inner], gives
+// elements 2t and 2t + 1 along the middle dimension of [outer, size, inner].
 struct ThreefryOrder {
   int64_t outer = 1, size = 1, half = 1, inner = 1;
 

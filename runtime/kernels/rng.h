@@ -9,7 +9,7 @@
 // rng: uniform in [a, b) or normal with mean a and deviation b, from Philox with a key that counts the draws
 // of the run.
 // rng-get-and-update-state: a 128-bit counter of the run.
-// Generators: loops/counter_random.h. Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+// The generators, and their source: loops/counter_random.h.
 #pragma once
 
 #include "absl/status/status.h"

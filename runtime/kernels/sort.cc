@@ -114,8 +114,8 @@ void SortShortLine(const std::vector<std::vector<int64_t>>& keys, bool narrow, a
   });
 }
 
-// Sorts a line of less than 2^32 elements: by the last key first, and by the lower 32 bits of a key first. Numbers of 32 bits of
-// the key and the element's place are sorted by the former.
+// Sorts a line of less than 2^32 elements: by the last key first, and by the lower 32 bits of a key first. Numbers of 32 bits
+// of the key and the element's place are sorted by the former.
 void SortLongLine(const std::vector<std::vector<int64_t>>& keys, bool parallel, absl::Span<int64_t> order) {
   const int64_t n = static_cast<int64_t>(order.size()), offset = order[0];
   constexpr uint64_t kLower = 0xffffffff;

@@ -1,10 +1,10 @@
 // Comparators of sort that order elements by keys.
 //
-// compare(a, b) is one: those that XLA's clients (TensorFlow, PyTorch) give it, in the total order for floats. With several keys
-// these select the next comparison where all keys before are equal:
+// compare(a, b) is one: those that XLA's clients (TensorFlow, PyTorch) give it, in the total order for floats. With several
+// keys these select the next comparison where all keys before are equal:
 //   select(and(eq(a0, b0), eq(a1, b1)), lt(a2, b2), select(eq(a0, b0), lt(a1, b1), lt(a0, b0)))
-// After optimization XLA compares floats as integers, bits of negative ones changed. JAX's give all zeros and all NaNs one value
-// each, and with several keys, or complex numbers, compare the next key where the one before is equal:
+// After optimization XLA compares floats as integers, bits of negative ones changed. JAX's give all zeros and all NaNs one
+// value each, and with several keys, or complex numbers, compare the next key where the one before is equal:
 //   or(lt(f(a0), f(b0)), and(eq(f(a0), f(b0)), lt(f(a1), f(b1))))
 // Negated floats and conversions that keep the order are looked through.
 #pragma once

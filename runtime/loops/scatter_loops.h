@@ -12,8 +12,8 @@ namespace toroid {
 using ScatterLoop = void (*)(const void* x, const int64_t* sources, const int64_t* places, int64_t n,
                              void* out);
 
-// add, multiply, maximum, minimum, and kParameter: overwrite. Floats narrower than f32 are computed in float and rounded by each
-// op. Null for other ops and types.
+// add, multiply, maximum, minimum, and kParameter: overwrite. Floats narrower than f32 are computed in float and rounded by
+// each op. Null for other ops and types.
 ScatterLoop FindScatterLoop(Opcode opcode, PrimitiveType type);
 
 }  // namespace toroid
