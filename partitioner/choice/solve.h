@@ -1,0 +1,56 @@
+// The cheapest choice that memory allows, with a proven bound.
+//
+//   problem -> smaller problem (reduction.h) -> rounds of { bound (dual_ascent.h), three searches (searcher.h) } -> choice
+//
+// The work of a round, one step, is the same whatever the number of threads, and what one of them finds is told to the others
+// only between rounds: so the answer depends on the problem, the seed and the number of steps alone. When the bound no longer improves,
+// branch and bound (branch_and_bound.h) takes its place.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "partitioner/choice/problem.h"
+
+namespace toroid {
+
+struct SolveProgress {
+  double seconds = 0;
+  int64_t steps = 0;
+  std::optional<int64_t> cost;  // Of the best choice so far.
+  int64_t bound = 0;
+};
+
+struct SolveOptions {
+  uint64_t seed = 1;
+  int64_t steps = 100;  // At most; a step takes a fraction of a second. Ignored if `seconds` is given.
+  std::optional<double> seconds;  // At most, and then as many steps as it takes: not the same on each run.
+  int threads = 0;                // 0: all cores.
+  // Called after each step.
+  std::function<void(const SolveProgress&)> progress;
+  // Asked often, from several threads: true ends the search with the best so far.
+  std::function<bool()> cancelled;
+};
+
+struct Solution {
+  std::vector<int> choice;  // By node.
+  int64_t cost = 0;         // By Evaluate.
+  int64_t bound = 0;        // No choice that keeps the limit costs less.
+  int64_t peak = 0;         // By Evaluate: at most the limit.
+  int64_t steps = 0;
+  std::string ended_by;  // "optimal", "steps", "seconds" or "cancelled".
+};
+
+// Errors: kInvalidArgument if the problem is malformed (VerifyChoiceProblem);
+//         kFailedPrecondition if forbidden combinations leave no choice, naming a node;
+//         kResourceExhausted if memory never suffices: the least possible peak (or, where that is not proven, the least that
+//         was found) and the nodes that use the most at its time; also, saying so, if the search ended without a choice that
+//         fits though one may exist;
+//         kCancelled if it was cancelled before anything was found.
+absl::StatusOr<Solution> Solve(const ChoiceProblem& problem, const SolveOptions& options);
+
+}  // namespace toroid
