@@ -18,8 +18,10 @@
 //
 // Source: V. Kolmogorov, Convergent tree-reweighted message passing for energy minimization, PAMI 2006; the same, A new look
 // at reweighted message passing, PAMI 2015.
+// BUILD: srcs += "dual_prices.cc"
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -76,6 +78,15 @@ class DualAscent {
     std::vector<int64_t> to_b;
   };
 
+  // All allowed solutions cost less than kTotal, and so does what prices take off a bound. A strategy that draws kLargest, because
+  // nothing goes with it, is dropped at once, and so nothing overflows.
+  static constexpr int kTotalBits = 54;
+  static constexpr int64_t kTotal = int64_t{1} << kTotalBits;
+  static constexpr int64_t kLargest = int64_t{1} << 57;
+
+  static int64_t Least(const std::vector<int64_t>& costs) {
+    return *std::min_element(costs.begin(), costs.end());
+  }
   int Size(int node) const { return static_cast<int>(strategies_[node].size()); }
   int64_t Scale(int64_t cost) const { return scale_ >= 0 ? cost << scale_ : cost >> -scale_; }
   void Draw(int node, Edge& edge);

@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "partitioner/choice/problem.h"
-#include "partitioner/choice/solve.h"
+#include "partitioner/choice/solve_options.h"
 
 namespace toroid {
 

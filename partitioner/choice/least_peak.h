@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "partitioner/choice/problem.h"
-#include "partitioner/choice/solve.h"
+#include "partitioner/choice/solve_options.h"
 
 namespace toroid {
 
