@@ -10,7 +10,10 @@
 namespace toroid {
 namespace {
 
-constexpr int kSearchers = 3;
+constexpr size_t kSearchers = 3;
+constexpr int kSettledRounds = 3;  // Rounds with hardly a better bound before there are more searches.
+constexpr int kBoundEvery = 4;     // Rounds from one attempt at a better bound to the next, once it is idle.
+constexpr int kQuietRounds = 20;
 constexpr int64_t kFirstWork = 10'000;  // Of a round's task; doubled each round up to the following.
 constexpr int64_t kBoundWork = 60'000'000;
 constexpr int64_t kSearchWork = 6'000'000;
@@ -62,23 +65,36 @@ void SolveRounds::Run(const std::function<bool()>& stop) {
   const int64_t search_work = std::min(kSearchWork, kFirstWork * growth);
   if (searchers_.empty()) {
     RunBound(bound_work, stop);
-    guide_ = Guide();
-    for (int k = 0; k < kSearchers; ++k) {
-      searchers_.push_back(std::make_unique<Searcher>(graph_, guide_, Start(), (core_.size() + 500) << k,
-                                                      seed_ * kSearchers + k));
-    }
+    AddSearcher();
     Merge();
     if (closed_) return;
   }
   guide_ = Guide();
   const CoreSolution known = best_;
-  std::vector<std::function<void()>> tasks = {[&] { RunBound(bound_work, stop); }};
-  for (const auto& searcher : searchers_) {
-    tasks.push_back([&, one = searcher.get()] { one->Run(guide_, known, search_work, stop); });
+  std::vector<std::function<void()>> tasks;
+  if (branches_ != nullptr || idle_rounds_ < kIdleRounds || rounds_ % kBoundEvery == 0) {
+    tasks.push_back([&] { RunBound(bound_work, stop); });
+  }
+  // Once searches have found nothing for long, the proof gets more of the cores.
+  const bool quiet = branches_ != nullptr && quiet_rounds_ >= kQuietRounds;
+  for (size_t k = 0; k < searchers_.size(); ++k) {
+    if (quiet && k != static_cast<size_t>(rounds_) % searchers_.size()) continue;
+    tasks.push_back([&, one = searchers_[k].get()] { one->Run(guide_, known, search_work, stop); });
   }
   RunTasks(tasks, threads_);
   ++rounds_;
+  const std::optional<int64_t> before = upper_;
   Merge();
+  quiet_rounds_ = upper_ == before ? quiet_rounds_ + 1 : 0;
+  // Prices that are nearly those of the best bound are worth more searches.
+  if (settled_rounds_ >= kSettledRounds && searchers_.size() < kSearchers) AddSearcher();
+}
+
+void SolveRounds::AddSearcher() {
+  guide_ = Guide();
+  const int index = static_cast<int>(searchers_.size());
+  searchers_.push_back(std::make_unique<Searcher>(
+      graph_, guide_, Start(), (core_.size() + 500) << (index + 1), seed_ * kSearchers + index));
 }
 
 void SolveRounds::Offer(const std::vector<int>& choice) {
@@ -104,6 +120,7 @@ void SolveRounds::Merge() {
     closed_ = dual_.closed();
     const double better = static_cast<double>(bound_ - bound_before_);
     idle_rounds_ = better > 1e-4 * static_cast<double>(bound_) ? 0 : idle_rounds_ + 1;
+    settled_rounds_ = better > 2e-3 * static_cast<double>(bound_) ? 0 : settled_rounds_ + 1;
     bound_before_ = bound_;
     size_t cells = 0;
     for (const CoreEdge& edge : core_.edges)

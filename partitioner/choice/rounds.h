@@ -33,6 +33,7 @@ class SolveRounds {
 
  private:
   void RunBound(int64_t work, const std::function<bool()>& stop);
+  void AddSearcher();
   void Merge();
   void Offer(const std::vector<int>& choice);
   SearchGuide Guide() const;
@@ -49,7 +50,9 @@ class SolveRounds {
   std::optional<int64_t> upper_;
   int64_t bound_ = 0;
   int64_t bound_before_ = 0;
-  int idle_rounds_ = 0;
+  int idle_rounds_ = 0;     // Without a better bound.
+  int settled_rounds_ = 0;  // With hardly a better one.
+  int quiet_rounds_ = 0;    // Without a better solution.
   int rounds_ = 0;
   uint64_t seed_;
   int threads_;

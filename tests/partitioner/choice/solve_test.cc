@@ -80,11 +80,13 @@ TEST(SolveTest, AgreesWithEnumerationOnRandomProblems) {
     SCOPED_TRACE(absl::StrCat("problem ", k));
     ChoiceProblem problem = RandomProblem(random, k % 10 == 0 ? 12 : 8);
     const Enumerated free = Enumerate(problem);
+    if (k % 3 != 0 && free.least_peak.has_value()) {
       problem.usage_limit = std::max<int64_t>(0, *free.least_peak - 2 + random.Below(12));
       ++limited;
     }
     const Enumerated expected = Enumerate(problem);
     const absl::StatusOr<Solution> solution = Solve(problem, Quick());
+    if (!expected.least_peak.has_value()) {
       EXPECT_THAT(solution, StatusIs(absl::StatusCode::kFailedPrecondition, Not(HasSubstr("\n"))));
     } else if (!expected.cost.has_value()) {
       ++too_small;
@@ -149,11 +151,11 @@ ChoiceProblem Larger() {
 TEST(SolveTest, TheAnswerDependsOnSeedAndStepsAlone) {
   const ChoiceProblem problem = Larger();
   SolveOptions options;
-  options.steps = 7;
+  options.steps = 6;
   options.threads = 1;
   ASSERT_OK_AND_ASSIGN(const Solution one, Solve(problem, options));
   EXPECT_EQ(one.ended_by, "steps");
-  EXPECT_EQ(one.steps, 7);
+  EXPECT_EQ(one.steps, 6);
   EXPECT_LE(one.bound, one.cost);
   EXPECT_LE(one.peak, 350);
   for (const int threads : {1, 2, 5}) {
