@@ -45,7 +45,7 @@ COMMANDS = {
 FLOORS = {
     'hlo': ['base', 'page', 'proto', '', 'ir', 'devices', 'ops', 'builder', 'io stablehlo stablehlo/write', 'analysis',
             'cost', 'passes', 'diff', 'gradient/sweep', 'gradient/rules', 'gradient/remat', 'gradient'],
-    'partitioner': ['spmd', 'reshard', 'ops', 'assign', 'propagation', 'prepare', 'provenance', 'plan', 'rewrite',
+    'partitioner': ['choice', 'spmd', 'reshard', 'ops', 'assign', 'propagation', 'prepare', 'provenance', 'plan', 'rewrite',
                     'search', 'stages'],
     'runtime': ['loops', 'transport', 'mesh', 'plan', 'groups', 'dynamic', 'kernels', 'kernels/linear_algebra', 'collectives',
                 'engine', 'numerics', 'partitioned', 'arguments', 'check'],
