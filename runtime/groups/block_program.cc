@@ -54,7 +54,7 @@ class Compiler {
     for (size_t i = 0; i < group_.nodes.size(); ++i) {
       if (needed_[i]) Emit(static_cast<int>(i));
     }
-    MakePairs();
+    MakePairs(program_.get());
     FindInPlace();
     AssignSlots();
     for (size_t r = 0; r < program_->registers.size(); ++r) {
@@ -263,51 +263,6 @@ class Compiler {
     } else {
       Add(Kind::kNarrow, out, held_[i]).type = node.type;
     }
-  }
-
-  // An op on f32 whose only reader is the next op that computes becomes one loop with it.
-  void MakePairs() {
-    std::vector<int> readers(program_->registers.size(), 0);
-    for (const BlockOp& op : program_->ops) {
-      for (const int r : {op.a, op.b, op.c}) {
-        if (r >= 0) ++readers[r];
-      }
-    }
-    std::vector<BlockOp> ops;
-    int last = -1;  // The last op that computes, in `ops`.
-    for (const BlockOp& op : program_->ops) {
-      std::optional<BlockOp> pair;
-      if (last >= 0) pair = PairOf(ops[last], op, readers);
-      if (pair.has_value()) ops.erase(ops.begin() + last);
-      ops.push_back(pair.value_or(op));
-      if (op.kind != Kind::kRead && op.kind != Kind::kCount) last = static_cast<int>(ops.size()) - 1;
-    }
-    program_->ops = std::move(ops);
-  }
-
-  std::optional<BlockOp> PairOf(const BlockOp& one, const BlockOp& next,
-                                const std::vector<int>& readers) const {
-    if (one.kind != Kind::kBinary || next.kind != Kind::kBinary || one.per_row != next.per_row)
-      return std::nullopt;
-    const std::optional<PairOp> first = PairOpOf(one.opcode), second = PairOpOf(next.opcode);
-    const bool is_a = next.a == one.to;
-    if (!first || !second || readers[one.to] != 1 || (!is_a && next.b != one.to) ||
-        program_->registers[one.to].place != Place::kScratch) {
-      return std::nullopt;
-    }
-    const std::optional<PairOp> order = is_a ? second : Exchanged(*second);
-    if (!order) return std::nullopt;
-    BlockOp pair = next;
-    pair.kind = Kind::kPair;
-    pair.a = one.a;
-    pair.b = one.b;
-    pair.c = is_a ? next.b : next.a;
-    pair.binary = one.binary;
-    pair.then = next.binary;
-    pair.first = *first;
-    pair.second = *order;
-    pair.exchanged = !is_a;
-    return pair;
   }
 
   // A register that another one may point into lives as long as that one.

@@ -1,6 +1,7 @@
 // What a group runs over each block: loops over registers, which are blocks of values.
 //
 // A register holds one value for each element (or each row) of the block, or, marked as a repeat, one value for all of them.
+// BUILD: srcs += "block_pairs.cc"
 #pragma once
 
 #include <cstdint>
@@ -80,6 +81,9 @@ struct BlockProgram : KernelCache {
   int widest = 1;   // Bytes of the widest element that blocks hold.
   double cost = 0;  // Estimated nanoseconds per 16 elements.
 };
+
+// An op on f32 whose only reader is the next op that computes becomes one loop with it.
+void MakePairs(BlockProgram* program);
 
 // The program for some outputs of a group: bit i of `outputs` for output i.
 std::unique_ptr<BlockProgram> CompileBlocks(const Group& group, uint64_t outputs);

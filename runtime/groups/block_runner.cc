@@ -8,8 +8,9 @@
 #include <optional>
 #include <utility>
 
+#include "hlo/base/math.h"
+#include "runtime/groups/view_lines.h"
 #include "runtime/loops/block_convert.h"
-#include "runtime/loops/strided_copy.h"
 
 namespace toroid {
 namespace {
@@ -20,72 +21,6 @@ using Place = BlockProgram::Register::Place;
 constexpr int64_t kWideRow = 256;  // A block of one row is long enough from here on.
 constexpr int64_t kBandElements = 16 << 10;
 constexpr int64_t kMostBands = 32;
-
-int64_t CeilOf(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-struct Wide16 {
-  uint64_t words[2];
-};
-
-template <typename T>
-void Line(const char* from, int64_t stride, int64_t n, char* to) {
-  const T* x = reinterpret_cast<const T*>(from);
-  T* out = reinterpret_cast<T*>(to);
-  if (stride == 1) {
-    std::memcpy(out, x, n * sizeof(T));
-  } else if (stride == 0) {
-    std::fill_n(out, n, *x);
-  } else {
-    for (int64_t i = 0; i < n; ++i) out[i] = x[i * stride];
-  }
-}
-
-void CopyLine(int64_t width, const char* from, int64_t stride, int64_t n, char* to) {
-  switch (width) {
-    case 1:
-      return Line<uint8_t>(from, stride, n, to);
-    case 2:
-      return Line<uint16_t>(from, stride, n, to);
-    case 4:
-      return Line<uint32_t>(from, stride, n, to);
-    case 8:
-      return Line<uint64_t>(from, stride, n, to);
-    default:
-      return Line<Wide16>(from, stride, n, to);
-  }
-}
-
-// Goes through the lines of a view, from one element on.
-class Lines {
- public:
-  Lines(absl::Span<const View::Dim> dims, int64_t first) : dims_(dims), at_(dims.size()) {
-    for (int d = static_cast<int>(dims.size()) - 1; d >= 0; --d) {
-      at_[d] = first % dims[d].size;
-      first /= dims[d].size;
-      offset_ += at_[d] * dims[d].stride;
-    }
-  }
-  // Elements from here to the end of the line.
-  int64_t left() const { return dims_.back().size - at_.back(); }
-  int64_t stride() const { return dims_.back().stride; }
-  int64_t offset() const { return offset_; }
-  // To the next line; only from within a line that was used to its end.
-  void Next() {
-    offset_ -= at_.back() * dims_.back().stride;
-    at_.back() = 0;
-    for (int d = static_cast<int>(dims_.size()) - 2; d >= 0; --d) {
-      offset_ += dims_[d].stride;
-      if (++at_[d] < dims_[d].size) return;
-      offset_ -= dims_[d].size * dims_[d].stride;
-      at_[d] = 0;
-    }
-  }
-
- private:
-  const absl::Span<const View::Dim> dims_;
-  absl::InlinedVector<int64_t, 6> at_;
-  int64_t offset_ = 0;
-};
 
 // Memory of one thread for the registers, kept between runs.
 struct Scratch {
@@ -114,7 +49,7 @@ Scratch& ScratchOfThread() {
 
 struct BlockRunner::State {
   State(const BlockProgram& program, int64_t block, int kept)
-      : slot_bytes(CeilOf(block * program.widest, 64) * 64) {
+      : slot_bytes(CeilOfRatio(block * program.widest, 64) * 64) {
     Scratch& scratch = ScratchOfThread();
     const auto sinks = static_cast<int64_t>(program.sinks.size());
     scratch.Grow((program.slots + 1 + sinks + kept) * slot_bytes);
@@ -160,24 +95,24 @@ BlockLayout LayoutOf(const Group& group, const BlockProgram& program, int64_t co
   }
   if (parts) {
     layout.rows = layout.total / group.row_length;
-    layout.parts = CeilOf(group.row_length, layout.block);
+    layout.parts = CeilOfRatio(group.row_length, layout.block);
     layout.units = layout.rows * layout.parts;
     layout.sum_elements = 1;
     return layout;
   }
   if (group.row_length == 0 || group.long_rows) {
     layout.block *= times;
-    layout.units = CeilOf(layout.total, layout.block);
+    layout.units = CeilOfRatio(layout.total, layout.block);
     return layout;
   }
   layout.rows = layout.total / group.row_length;
   layout.rows_per_block = group.row_length >= kWideRow ? 1 : kBlockElements / group.row_length;
   if (lines) layout.rows_per_block = std::min(layout.rows_per_block, group.segment_rows);
   layout.block = layout.rows_per_block * group.row_length;
-  layout.units = CeilOf(layout.rows, layout.rows_per_block);
+  layout.units = CeilOfRatio(layout.rows, layout.rows_per_block);
   if (!lines) return layout;
   layout.segments = layout.rows / group.segment_rows;
-  const int64_t blocks = CeilOf(group.segment_rows, layout.rows_per_block);
+  const int64_t blocks = CeilOfRatio(group.segment_rows, layout.rows_per_block);
   const int64_t bands = std::min(group.segment_rows * group.row_length / kBandElements, kMostBands);
   layout.bands = std::clamp<int64_t>(bands, 1, blocks);
   layout.units = layout.segments * layout.bands;
@@ -243,7 +178,7 @@ void BlockRunner::RunUnits(int64_t begin, int64_t end) const {
     Block block{0, 0, 0, 0, unit, true};
     if (layout_.bands > 0) {
       const int64_t segment = unit / layout_.bands, band = unit % layout_.bands;
-      const int64_t blocks = CeilOf(group_.segment_rows, layout_.rows_per_block);
+      const int64_t blocks = CeilOfRatio(group_.segment_rows, layout_.rows_per_block);
       const int64_t first = band * blocks / layout_.bands, last = (band + 1) * blocks / layout_.bands;
       for (int64_t b = first; b < last; ++b) {
         const int64_t row = b * layout_.rows_per_block;
@@ -429,7 +364,7 @@ void BlockRunner::Read(const BlockOp& op, int64_t first, int64_t n, State& state
     state.filled[source.kept] = n;
   }
   if (source.kept < 0) to = state.Slot(program_.registers[op.to]);
-  Lines lines(source.dims, first);
+  ViewLines lines(source.dims, first);
   const bool counts = op.kind == Kind::kCount;
   if (lines.left() >= n && source.kept < 0) {
     if (counts) {
@@ -455,72 +390,6 @@ void BlockRunner::Read(const BlockOp& op, int64_t first, int64_t n, State& state
     out += some * source.width;
     n -= some;
     if (n > 0) lines.Next();
-  }
-}
-
-void BlockRunner::StartValue(const GroupNode& reduce, int64_t first_element, char* value) const {
-  const GroupNode& start = group_.nodes[reduce.operands[1]];
-  const BlockInput& input = inputs_[start.input];
-  const int64_t device = input.uniform ? 0 : first_element / group_.elements, width = ByteWidth(start.type);
-  const char* at = input.data + (device * start.input_elements + start.view.offset) * width;
-  if (IsNarrowFloat(start.type)) {
-    NarrowToFloat(start.type, at, reinterpret_cast<float*>(value), 1);
-  } else {
-    std::memcpy(value, at, width);
-  }
-}
-
-void BlockRunner::WriteSum(const BlockProgram::Sink& sink, const char* sums, int64_t n, int64_t at) const {
-  const PrimitiveType type = group_.nodes[sink.node].type;
-  char* out = outputs_[sink.output] + at * ByteWidth(type);
-  if (IsNarrowFloat(type)) {
-    FloatToNarrow(type, reinterpret_cast<const float*>(sums), out, n);
-  } else {
-    std::memcpy(out, sums, n * ByteWidth(type));
-  }
-}
-
-// `sums` are those of the segment's bands.
-void BlockRunner::FinishLines(const BlockProgram::Sink& sink, const char* sums, int64_t segment) const {
-  const GroupNode& node = group_.nodes[sink.node];
-  const int64_t length = group_.row_length, line = length * sink.width;
-  std::vector<char> total(line);
-  alignas(16) char start[16];
-  StartValue(node, segment * group_.segment_rows * length, start);
-  CopyLine(sink.width, start, 0, length, total.data());
-  const int64_t blocks = CeilOf(group_.segment_rows, layout_.rows_per_block);
-  for (int64_t band = 0; band < layout_.bands; ++band) {
-    const int64_t first_row = band * blocks / layout_.bands * layout_.rows_per_block;
-    const int64_t lines = std::min(layout_.rows_per_block, group_.segment_rows - first_row);
-    const char* sum = sums + band * layout_.sum_elements * sink.width;
-    for (int64_t l = 0; l < lines; ++l) {
-      node.fold(total.data(), sum + l * line, total.data(), length, Repeat::kNone);
-    }
-  }
-  WriteSum(sink, total.data(), length, segment * length);
-}
-
-void BlockRunner::FinishRow(const BlockProgram::Sink& sink, const char* sums, int64_t row) const {
-  const GroupNode& node = group_.nodes[sink.node];
-  alignas(16) char total[16], value[16];
-  node.line.along(sums + row * layout_.parts * sink.width, layout_.parts, value);
-  StartValue(node, row * group_.row_length, total);
-  node.fold(total, value, total, 1, Repeat::kNone);
-  WriteSum(sink, total, 1, row);
-}
-
-void BlockRunner::FinishSums() const {
-  if (layout_.bands == 1) return;  // Every unit has finished its own.
-  for (size_t s = 0; s < program_.sinks.size(); ++s) {
-    const BlockProgram::Sink& sink = program_.sinks[s];
-    if (layout_.parts > 0) {
-      for (int64_t row = 0; row < layout_.rows; ++row) FinishRow(sink, sums_[s], row);
-    } else {
-      const int64_t bytes = layout_.bands * layout_.sum_elements * sink.width;
-      for (int64_t segment = 0; segment < layout_.segments; ++segment) {
-        FinishLines(sink, sums_[s] + segment * bytes, segment);
-      }
-    }
   }
 }
 

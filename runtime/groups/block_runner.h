@@ -1,4 +1,5 @@
 // Runs a block program over the blocks of a group.
+// BUILD: srcs += "block_sums.cc"
 #pragma once
 
 #include <cstdint>
