@@ -70,8 +70,9 @@ int main(int argc, char** argv) {
   app.add_flag(
       "--promote", command.promote,
       "Run without rounding: floats in f64, rounded only where their bits count; with --check: errors by output");
-  app.add_flag("--plan", command.plan,
-               "Print what would run, step by step: groups of instructions, bytes read and written");
+  CLI::Option* plan =
+      app.add_flag("--plan", command.plan,
+                   "Print what would run, step by step: groups of instructions, bytes read and written");
   app.add_flag("--profile", command.profile,
                "Print where the time of the run goes, by step and line of source, on standard error");
   app.add_option("--trace", command.trace, "Write the times of the run's steps as JSON for ui.perfetto.dev");
@@ -93,6 +94,7 @@ int main(int argc, char** argv) {
       "-o", command.output,
       "Write the result as *.npz or *.npy (one array), else an HloSnapshot with arguments and result, - for "
       "standard output; *.gz: compressed");
+  for (const char* runs : {"--check", "--profile", "--trace", "-o"}) plan->excludes(app.get_option(runs));
   app.callback([&] {
     if (command.output.empty() || toroid::IsNumpyName(command.output)) return;
     toroid::CheckOutputName(command.output, "; or .npz and .npy for NumPy arrays");

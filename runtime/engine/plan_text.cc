@@ -65,16 +65,20 @@ std::string KindText(const Step& step) {
 }
 
 std::string NameText(const Step& step) {
+  // A program that was made here, not read, may have no names.
+  const auto name_of = [](const Instruction& instruction) {
+    return instruction.name().empty() ? std::string(instruction.opcode_name()) : instruction.name();
+  };
   const Group* group = GroupOf(step);
-  if (group == nullptr) return step.instruction->name();
+  if (group == nullptr) return name_of(*step.instruction);
   const Instruction* first = nullptr;
   for (const GroupNode& node : group->nodes) {
     if (node.instruction == nullptr) continue;
     first = node.instruction;
     break;
   }
-  if (first == nullptr || first == step.instruction) return step.instruction->name();
-  return absl::StrCat(first->name(), " .. ", step.instruction->name());
+  if (first == nullptr || first == step.instruction) return name_of(*step.instruction);
+  return absl::StrCat(name_of(*first), " .. ", name_of(*step.instruction));
 }
 
 std::string PlanText(const Plan& entry) {

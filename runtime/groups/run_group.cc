@@ -1,17 +1,12 @@
 #include "runtime/groups/run_group.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <utility>
 
 #include "hlo/base/status.h"
 #include "runtime/groups/block_program.h"
 #include "runtime/groups/block_runner.h"
 #include "runtime/groups/scalar_run.h"
-#include "runtime/loops/block_convert.h"
-#include "runtime/loops/strided_copy.h"
 #include "runtime/loops/thread_pool.h"
 
 namespace toroid {

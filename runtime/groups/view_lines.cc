@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/loops/element_widths.h"
+
 namespace toroid {
 namespace {
-
-struct Wide16 {
-  uint64_t words[2];
-};
 
 template <typename T>
 void Line(const char* from, int64_t stride, int64_t n, char* to) {
@@ -27,18 +25,7 @@ void Line(const char* from, int64_t stride, int64_t n, char* to) {
 }  // namespace
 
 void CopyLine(int64_t width, const char* from, int64_t stride, int64_t n, char* to) {
-  switch (width) {
-    case 1:
-      return Line<uint8_t>(from, stride, n, to);
-    case 2:
-      return Line<uint16_t>(from, stride, n, to);
-    case 4:
-      return Line<uint32_t>(from, stride, n, to);
-    case 8:
-      return Line<uint64_t>(from, stride, n, to);
-    default:
-      return Line<Wide16>(from, stride, n, to);
-  }
+  WithWidth(width, [&](auto tag) { Line<decltype(tag)>(from, stride, n, to); });
 }
 
 }  // namespace toroid

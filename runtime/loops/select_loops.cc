@@ -3,13 +3,10 @@
 
 #include <type_traits>
 
+#include "runtime/loops/element_widths.h"
+
 namespace toroid {
 namespace {
-
-// Elements are only moved, so any type of the same width serves.
-struct Wide16 {
-  uint64_t words[2];
-};
 
 template <typename T, bool kOneTrue, bool kOneFalse>
 void ByElement(const bool* pred, const T* t, const T* f, T* out, int64_t n) {
@@ -50,18 +47,7 @@ void Loop(Elements<bool> pred, Elements<void> on_true, Elements<void> on_false, 
 }  // namespace
 
 SelectLoop FindSelectLoop(int64_t width) {
-  switch (width) {
-    case 1:
-      return Loop<uint8_t>;
-    case 2:
-      return Loop<uint16_t>;
-    case 4:
-      return Loop<uint32_t>;
-    case 8:
-      return Loop<uint64_t>;
-    default:
-      return Loop<Wide16>;
-  }
+  return WithWidth(width, [](auto tag) -> SelectLoop { return Loop<decltype(tag)>; });
 }
 
 }  // namespace toroid

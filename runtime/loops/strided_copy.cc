@@ -9,33 +9,13 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/loops/element_widths.h"
 #include "runtime/loops/thread_pool.h"
 
 namespace toroid {
 namespace {
 
 constexpr int64_t kGrainBytes = 128 << 10;
-
-struct Wide16 {
-  uint64_t words[2];
-};
-
-// Calls f with a value of the type that has `width` bytes.
-template <typename F>
-void WithWidth(int64_t width, F&& f) {
-  switch (width) {
-    case 1:
-      return f(uint8_t{});
-    case 2:
-      return f(uint16_t{});
-    case 4:
-      return f(uint32_t{});
-    case 8:
-      return f(uint64_t{});
-    default:
-      return f(Wide16{});
-  }
-}
 
 template <typename T>
 void CopyLine(const StridedLoop::Dim& dim, const char* source, char* target) {

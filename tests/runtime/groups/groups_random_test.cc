@@ -77,7 +77,7 @@ class Writer {
   }
 
   Value Add(std::vector<int64_t> dims, const std::string& type, const std::string& op) {
-    Value value{absl::StrCat("v", values_.size() + hidden_), type, std::move(dims)};
+    Value value{absl::StrCat("v", values_.size()), type, std::move(dims)};
     absl::StrAppend(&text_, value.name, " = ", value.shape(), " ", op, "\n");
     values_.push_back(value);
     return value;
@@ -179,7 +179,6 @@ class Writer {
   int64_t a_, b_;
   std::string type_, text_;
   bool exact_;
-  int hidden_ = 0;
   std::vector<Value> values_, parameters_;
 };
 
