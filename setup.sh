@@ -98,6 +98,12 @@ if [[ ! -f .bazelrc.user ]] || ! grep -qxF "$line" .bazelrc.user; then
   echo "setup.sh: build cache in $cache"
 fi
 
+# Bazel never removes an object from that folder: beyond 15 GB those go that no build has used for longest.
+if [[ -d $cache ]]; then
+  find "$cache" -type f -printf '%T@ %s %p\n' | sort -rn |
+    awk -v limit=15e9 '{ sum += $2 } sum > limit { sub(/^[^ ]+ [^ ]+ /, ""); printf "%s%c", $0, 0 }' | xargs -0r rm -f
+fi
+
 # The Python that tests of the package run in: a folder for each list of packages.
 if $with_tests; then
   python="$caches/toroid-python/$(sha256sum python/tests/requirements.txt | cut -c1-12)"
