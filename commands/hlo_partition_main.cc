@@ -6,6 +6,7 @@
 #include "commands/file_names.h"
 #include "commands/partition_command.h"
 #include "commands/partition_flags.h"
+#include "commands/search_command.h"
 #include "hlo/base/command_line.h"
 
 namespace {
@@ -42,7 +43,8 @@ int main(int argc, char** argv) {
   app.add_option("--format", format, "Write this format instead of the one the output's name asks for")
       ->check(CLI::IsMember({"text", "stablehlo", "pb", "pbtxt", "json"}));
   toroid::AddShardingFlags(app, &command.given);
-  app.add_option("--annotations", command.annotations, "File of NAME=SHARDING lines, # begins a comment");
+  toroid::AddSearchFlags(app, &command.search);
+  app.add_option("--annotations", command.annotations, "File of NAME=SHARDING lines, # begins a comment; with --search it is written");
   app.add_option("--plan", command.plan,
                  "Partition by the plan in this file, as --explain=plan prints it, instead of choosing one");
   app.add_flag("--replicate_outputs", command.options.replicate_outputs,

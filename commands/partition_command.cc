@@ -13,6 +13,7 @@
 #include "commands/partition_input.h"
 #include "commands/partition_trials.h"
 #include "commands/run_command.h"
+#include "commands/search_command.h"
 #include "explain/explain_json.h"
 #include "explain/explain_table.h"
 #include "explain/explanation.h"
@@ -216,6 +217,8 @@ absl::Status RunPartitionCommand(const PartitionCommand& command) {
   const Stopwatch start;
   ASSIGN_OR_RETURN(PartitionInput input, ReadInputFile(command));
   input.slice = std::move(slice);
+  if (command.search.is_asked)
+    RETURN_IF_ERROR(Annotate(SearchShardings(command, &input), NameOfInput(command.input)));
   seconds.read = start.Seconds();
   const int64_t before = input.file.module->NumInstructions();
 

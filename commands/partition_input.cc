@@ -11,7 +11,9 @@
 #include "hlo/base/status.h"
 #include "hlo/devices/spmd_record.h"
 #include "hlo/io/hlo_text.h"
+#include "hlo/ir/edit.h"
 #include "hlo/ops/verify_module.h"
+#include "partitioner/sharding_search/free_shardings.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "simulator/cost/predict_times.h"
 
@@ -42,13 +44,20 @@ PassObserver ObserverOf(const PartitionCommand& command,
 
 absl::Status GiveShardings(const PartitionCommand& command, HloFile* file) {
   GivenShardings given = command.given;
-  if (!command.annotations.empty()) {
+  if (!command.annotations.empty() && !command.search.is_asked) {
     ASSIGN_OR_RETURN(const std::string text, ReadInput(command.annotations));
     for (ShardingLine& line : ReadShardingLines(text, command.annotations)) {
       given.lines.push_back(std::move(line));
     }
   }
   return GiveShardings(given, file->module.get(), &file->warnings);
+}
+
+// Takes off the shardings that a search is to choose anew.
+absl::Status Free(const PartitionCommand& command, PartitionInput* input) {
+  if (!command.search.is_asked || command.search.free.empty()) return absl::OkStatus();
+  input->annotated = CloneModule(*input->file.module);
+  return FreeShardings(command.search.free, command.search.fix, input->file.module.get()).status();
 }
 
 }  // namespace
@@ -67,18 +76,20 @@ absl::StatusOr<PartitionInput> ReadInputFile(const PartitionCommand& command) {
   ASSIGN_OR_RETURN(input.file, ReadHloFile(command.input));
   SetAuthorFiles(command.author_files, input.file.module.get());
   RETURN_IF_ERROR(Annotate(VerifyModule(*input.file.module), NameOfInput(command.input)));
+  RETURN_IF_ERROR(Annotate(Free(command, &input), NameOfInput(command.input)));
   RETURN_IF_ERROR(Annotate(GiveShardings(command, &input.file), NameOfInput(command.input)));
   return input;
 }
 
-absl::StatusOr<Partitioned> PartitionAsAsked(const PartitionCommand& command, const Module& module,
-                                             const PartitionInput& input) {
+absl::Status CheckCanBePartitioned(const Module& module) {
   RETURN_IF_ERROR(CheckPartitioningIsRecorded(module));
-  if (IsPartitioned(module)) {
-    return absl::InvalidArgumentError(
-        "the module is partitioned already (it has spmd_output_sharding); give the module before partitioning, in "
-        "a dump of XLA the file with before_optimizations in its name; --explain without -o reports on this one");
-  }
+  if (!IsPartitioned(module)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "the module is partitioned already (it has spmd_output_sharding); give the module before partitioning, in "
+      "a dump of XLA the file with before_optimizations in its name; --explain without -o reports on this one");
+}
+
+PartitionOptions OptionsOf(const PartitionCommand& command, const PartitionInput& input) {
   PartitionOptions options = command.options;
   if (input.slice) {
     options.cost = input.slice->cost.get();
@@ -87,6 +98,13 @@ absl::StatusOr<Partitioned> PartitionAsAsked(const PartitionCommand& command, co
       return times.step_seconds;
     };
   }
+  return options;
+}
+
+absl::StatusOr<Partitioned> PartitionAsAsked(const PartitionCommand& command, const Module& module,
+                                             const PartitionInput& input) {
+  RETURN_IF_ERROR(CheckCanBePartitioned(module));
+  PartitionOptions options = OptionsOf(command, input);
   options.states_plan = command.explain == ExplainMode::kPlan;
   if (!command.plan.empty()) {
     ASSIGN_OR_RETURN(options.plan, ReadInput(command.plan));

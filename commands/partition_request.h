@@ -1,6 +1,7 @@
 // What hlo-partition is asked to do.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,13 +17,25 @@ namespace toroid {
 // collective; kJson, kFullJson: the same as JSON; kPlan: the plan (partitioner/plan/plan_text.h).
 enum class ExplainMode { kNothing, kGrouped, kFull, kJson, kFullJson, kPlan };
 
+// --search=shardings and its flags (commands/search_command.h).
+struct SearchRequest {
+  bool is_asked = false;
+  std::vector<std::string> free, fix;  // Globs: whose shardings are taken off before, and whose are not.
+  std::optional<int64_t> memory;       // Bytes of one device.
+  std::optional<double> seconds;       // Of the solver, for each problem; none: a number of steps.
+  int64_t steps = 60;
+  std::string repeats = "auto";  // auto, share, apart
+  bool shows_progress = true;
+};
+
 struct PartitionCommand {
   std::string input;
+  SearchRequest search;
   std::string output;  // Empty: write no module.
   std::optional<Format> format;
   GivenShardings given;     // Beside what the module says.
   std::string plan;         // A file with the plan to partition by; empty: none.
-  std::string annotations;  // A file of such lines; empty: none.
+  std::string annotations;  // A file of such lines, read; written by a search. Empty: none.
   std::vector<std::string>
       what_if;          // NAME=SHARDING; each is tried alone, in place of the module's sharding of NAME.
   bool advise = false;  // Try changes of annotations, and print those that pay (explain/advice.h).

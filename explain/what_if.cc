@@ -73,13 +73,13 @@ WhatIf CompareFigures(ProgramFigures now, ProgramFigures then) {
   return comparison;
 }
 
-std::string WhatIfText(const WhatIf& comparison, absl::string_view question, int width) {
-  const auto& [now, then, gone, added] = comparison;
+std::string FiguresTable(const ProgramFigures& now, const ProgramFigures& then,
+                         const std::string& head_of_now, const std::string& head_of_then) {
   const auto bytes = [](absl::string_view what, int64_t a, int64_t b) {
     return FigureLine(what, BytesText(a), BytesText(b),
                       ChangeText(static_cast<double>(a), static_cast<double>(b)));
   };
-  std::string out = absl::StrCat("what if ", question, "\n", FigureLine("", "now", "then", ""));
+  std::string out = FigureLine("", head_of_now, head_of_then, "");
   absl::StrAppend(&out, bytes("sent", now.explanation.sent_bytes, then.explanation.sent_bytes));
   absl::StrAppend(&out, FigureLine("collectives", CountText(now.explanation.collectives),
                                    CountText(then.explanation.collectives), ""));
@@ -90,6 +90,12 @@ std::string WhatIfText(const WhatIf& comparison, absl::string_view question, int
     absl::StrAppend(&out, FigureLine("step", TimeText(now.seconds), TimeText(then.seconds),
                                      ChangeText(now.seconds, then.seconds)));
   }
+  return out;
+}
+
+std::string WhatIfText(const WhatIf& comparison, absl::string_view question, int width) {
+  const auto& [now, then, gone, added] = comparison;
+  std::string out = absl::StrCat("what if ", question, "\n", FiguresTable(now, then, "now", "then"));
   absl::StrAppend(&out, RowLines("gone: ", gone, width), RowLines("new:  ", added, width));
   if (gone.empty() && added.empty()) absl::StrAppend(&out, "  the collectives are the same\n");
   return out;

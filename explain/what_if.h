@@ -32,6 +32,10 @@ struct ProgramFigures {
 // `times`: of the program on a machine; null: no prediction.
 ProgramFigures FiguresOf(const Module& partitioned, const PredictedTimes* times = nullptr);
 
+// The figures of two programs side by side, with the change in percent; without rows of collectives.
+std::string FiguresTable(const ProgramFigures& now, const ProgramFigures& then,
+                         const std::string& head_of_now, const std::string& head_of_then);
+
 struct WhatIf {
   ProgramFigures now, then;
   std::vector<ExplainedRow> gone, added;  // Rows that one program has and the other lacks, most bytes first.

@@ -1,0 +1,105 @@
+#include "explain/found_text.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "hlo/base/terminal.h"
+
+namespace toroid {
+namespace {
+
+constexpr int kMostNameColumns = 48;
+
+std::string MeshText(const std::vector<AxisSize>& mesh) {
+  return absl::StrJoin(mesh, ",", [](std::string* out, const AxisSize& axis) {
+    absl::StrAppend(out, axis.name, "=", axis.size);
+  });
+}
+
+// "params['w'] and 31 more"
+std::string NamesText(const FoundAnnotation& annotation) {
+  std::string text = CutMiddle(annotation.names.front(), kMostNameColumns - 12);
+  if (annotation.names.size() > 1) absl::StrAppend(&text, " and ", annotation.names.size() - 1, " more");
+  return text;
+}
+
+// A result is annotated as the argument that it takes the place of.
+bool IsResult(const FoundAnnotation& annotation) {
+  return absl::StartsWith(annotation.names.front(), "output{");
+}
+
+}  // namespace
+
+std::string PartitionSpecText(absl::string_view sharding) {
+  std::vector<std::string> dims;
+  size_t at = 0;
+  while ((at = sharding.find('{', at)) != absl::string_view::npos) {
+    const size_t end = sharding.find('}', at);
+    if (end == absl::string_view::npos) break;
+    std::vector<std::string> axes;
+    for (absl::string_view axis :
+         absl::StrSplit(sharding.substr(at + 1, end - at - 1), ',', absl::SkipWhitespace())) {
+      axis = absl::StripAsciiWhitespace(axis);
+      axes.push_back(absl::StrCat("'", absl::StripPrefix(absl::StripSuffix(axis, "\""), "\""), "'"));
+    }
+    dims.push_back(axes.empty()       ? "None"
+                   : axes.size() == 1 ? axes[0]
+                                      : absl::StrCat("(", absl::StrJoin(axes, ", "), ")"));
+    at = end;
+  }
+  while (!dims.empty() && dims.back() == "None") dims.pop_back();
+  return absl::StrCat("P(", absl::StrJoin(dims, ", "), ")");
+}
+
+std::string FoundText(const FoundShardings& found, const std::vector<AxisSize>& mesh,
+                      const ProgramFigures& figures, const std::optional<ProgramFigures>& before,
+                      double seconds) {
+  const double gap = found.priced_seconds > 0
+                         ? 100 * (found.priced_seconds - found.bound_seconds) / found.priced_seconds
+                         : 0;
+  std::string out = absl::StrFormat(
+      "search of %d choices, %.1f million costs: %d %s, %.1f s; by prices %.3f ms, at most %.2f %% above the best\n",
+      found.nodes, static_cast<double>(found.costs) / 1e6, found.rounds,
+      found.rounds == 1 ? "round" : "rounds", seconds, found.priced_seconds * 1e3, std::max(0.0, gap));
+  if (!mesh.empty()) absl::StrAppend(&out, "mesh: --mesh=", MeshText(mesh), "\n");
+  absl::StrAppend(&out, FiguresTable(before.value_or(figures), figures, before ? "before" : "", "found"));
+  std::vector<const FoundAnnotation*> shown;
+  for (const FoundAnnotation& annotation : found.annotations) {
+    if (!IsResult(annotation)) shown.push_back(&annotation);
+  }
+  if (shown.empty()) {
+    absl::StrAppend(&out, "found: no annotation; whole arrays on every device are best\n");
+    return out;
+  }
+  int name_width = 0, sharding_width = 0;
+  for (const FoundAnnotation* annotation : shown) {
+    name_width = std::max(name_width, TextWidth(NamesText(*annotation)));
+    sharding_width = std::max(sharding_width, TextWidth(annotation->sharding));
+  }
+  absl::StrAppend(&out, "found: ", shown.size(), shown.size() == 1 ? " annotation" : " annotations",
+                  "; the state is returned as it is taken\n");
+  for (const FoundAnnotation* annotation : shown) {
+    const std::string name = NamesText(*annotation);
+    absl::StrAppend(
+        &out, "  ", name, std::string(name_width - TextWidth(name) + 3, ' '), annotation->sharding,
+        std::string(sharding_width - TextWidth(annotation->sharding) + 3, ' '),
+        PartitionSpecText(annotation->sharding), annotation->is_argument ? "" : "   inside", "\n");
+  }
+  return out;
+}
+
+std::string AnnotationLines(const FoundShardings& found, const std::vector<AxisSize>& mesh) {
+  std::string out;
+  if (!mesh.empty()) absl::StrAppend(&out, "# to be given with --mesh=", MeshText(mesh), "\n");
+  for (const FoundAnnotation& annotation : found.annotations) {
+    absl::StrAppend(&out, "# ", annotation.sharding, "  ", PartitionSpecText(annotation.sharding), "\n");
+    for (const std::string& name : annotation.names) absl::StrAppend(&out, name, "=", annotation.given, "\n");
+  }
+  return out;
+}
+
+}  // namespace toroid

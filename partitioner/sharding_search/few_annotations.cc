@@ -1,0 +1,175 @@
+#include "partitioner/sharding_search/few_annotations.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
+#include "hlo/analysis/custom_call_targets.h"
+#include "partitioner/assign/assignment.h"
+
+namespace toroid {
+namespace {
+
+// Values that are tried, each round, as the next annotation; the ops of all plans that are made for one search.
+constexpr size_t kMostTried = 16;
+constexpr int64_t kMostOps = 4 << 20;
+constexpr int kMostAdded = 24;
+// An annotation is added if it saves this part of the time at least.
+constexpr double kLeastSaved = 0.003;
+
+class Search {
+ public:
+  Search(const PricedPlan& wanted, const Kinds& kinds, const std::vector<std::pair<int, int>>& state,
+         double tolerance, PlanMemo* memo)
+      : wanted_(wanted.plan),
+        state_(state),
+        memo_(*memo),
+        program_(memo->program()),
+        graph_(*program_.graph) {
+    most_ = SecondsOf(wanted) * (1 + tolerance);
+    for (const Instruction* parameter : program_.flat->entry()->parameters()) {
+      for (const int t : graph_.Leaves(*parameter)) is_argument_.insert(t);
+    }
+    std::map<int, SuggestedAnnotation> groups;  // By the first tensor of a kind.
+    for (const int t : Candidates()) {
+      SuggestedAnnotation& group = groups[kinds.of_tensor[t]];
+      if (!group.tensors.empty() && group.sharding != wanted_.shardings[t]) continue;
+      group.tensors.push_back(t);
+      group.sharding = wanted_.shardings[t];
+    }
+    for (auto& [first, group] : groups) {
+      const bool is_argument = is_argument_.contains(first);
+      // A whole argument is annotated only if propagation would cut it.
+      (is_argument && group.sharding.DimAxes() != 0 ? chosen_ : others_).push_back(std::move(group));
+    }
+  }
+
+  std::optional<FewAnnotations> Run() {
+    best_ = PlanUnder(chosen_);
+    if (!best_) return std::nullopt;
+    for (int added = 0; added < kMostAdded && SecondsOf(*best_) > most_ && HasTime(); ++added) {
+      if (!AddBest()) break;
+    }
+    most_ = std::max(most_, SecondsOf(*best_));
+    DropNeedless();
+    return FewAnnotations{std::move(chosen_), *std::move(best_)};
+  }
+
+ private:
+  double SecondsOf(const PricedPlan& plan) const {
+    return toroid::SecondsOf(plan.price, program_.planner->cost());
+  }
+
+  // Arguments, and results of ops that a user can name.
+  std::vector<int> Candidates() const {
+    std::vector<int> found;
+    const auto add = [&](int t) {
+      const bool is_free = program_.annotations.tensor[t] || program_.annotations.manual[t] != 0;
+      if (!is_free && graph_.shape(t).IsArray() && graph_.shape(t).rank() > 0) found.push_back(t);
+    };
+    for (const Instruction* parameter : program_.flat->entry()->parameters()) {
+      for (const int t : graph_.Leaves(*parameter)) add(t);
+    }
+    for (size_t i = 0; i < graph_.ops().size(); ++i) {
+      const FlowOp& op = graph_.ops()[i];
+      if (i >= wanted_.ops.size() || !wanted_.ops[i] || op.instruction->shape().IsTuple()) continue;
+      add(op.results[0]);
+    }
+    return found;
+  }
+
+  std::optional<PricedPlan> PlanUnder(const std::vector<SuggestedAnnotation>& suggested) {
+    Annotations annotations = program_.annotations;
+    for (const SuggestedAnnotation& one : suggested) {
+      for (const int t : one.tensors) annotations.tensor[t] = Annotation::Closed(one.sharding);
+    }
+    Plan plan;
+    plan.form = wanted_.form;
+    plan.shardings = ProposeShardings(program_, annotations);
+    for (const auto& [argument, output] : state_) {
+      if (!annotations.tensor[output]) plan.shardings[output] = plan.shardings[argument];
+    }
+    ops_ += static_cast<int64_t>(graph_.ops().size());
+    return DecideGreedily(std::move(plan), CheapestAssignments(), /*fixed_outputs=*/!state_.empty(), &memo_);
+  }
+
+  bool HasTime() const { return ops_ < kMostOps; }
+
+  // The bytes of what a group's tensors are under the present plan and should not be.
+  double Disagreement(const SuggestedAnnotation& group) const {
+    double bytes = 0;
+    for (const int t : group.tensors) {
+      if (best_->plan.shardings[t] == group.sharding) continue;
+      bytes += static_cast<double>(LocalBytes(program_, t, Sharding::Replicated(graph_.shape(t).rank())));
+    }
+    return bytes;
+  }
+
+  bool AddBest() {
+    std::vector<std::pair<double, size_t>> order;
+    for (size_t i = 0; i < others_.size(); ++i) {
+      const double bytes = Disagreement(others_[i]);
+      if (bytes > 0) order.push_back({-bytes, i});
+    }
+    absl::c_sort(order);
+    if (order.size() > kMostTried) order.resize(kMostTried);
+    std::optional<PricedPlan> best;
+    size_t which = 0;
+    for (const auto& [bytes, i] : order) {
+      if (!HasTime()) break;
+      std::vector<SuggestedAnnotation> more = chosen_;
+      more.push_back(others_[i]);
+      std::optional<PricedPlan> plan = PlanUnder(more);
+      if (!plan || SecondsOf(*plan) >= SecondsOf(best ? *best : *best_)) continue;
+      best = std::move(plan);
+      which = i;
+    }
+    if (!best || SecondsOf(*best) > (1 - kLeastSaved) * SecondsOf(*best_)) return false;
+    chosen_.push_back(std::move(others_[which]));
+    others_.erase(others_.begin() + static_cast<ptrdiff_t>(which));
+    best_ = std::move(best);
+    return true;
+  }
+
+  // Leaves out annotations whose program is as good without them: values inside first, then the smallest arguments. What is left
+  // out must come out as it should be, for it is stored that way.
+  void DropNeedless() {
+    for (size_t i = chosen_.size(); i-- > 0 && HasTime();) {
+      std::vector<SuggestedAnnotation> fewer = chosen_;
+      fewer.erase(fewer.begin() + static_cast<ptrdiff_t>(i));
+      std::optional<PricedPlan> plan = PlanUnder(fewer);
+      if (!plan || SecondsOf(*plan) > most_) continue;
+      const bool keeps =
+          !is_argument_.contains(chosen_[i].tensors[0]) || absl::c_all_of(chosen_[i].tensors, [&](int t) {
+            return plan->plan.shardings[t] == chosen_[i].sharding;
+          });
+      if (!keeps) continue;
+      chosen_ = std::move(fewer);
+      best_ = std::move(plan);
+    }
+  }
+
+  const Plan& wanted_;
+  const std::vector<std::pair<int, int>>& state_;
+  PlanMemo& memo_;
+  const PreparedProgram& program_;
+  const FlowGraph& graph_;
+  double most_ = 0;
+  absl::flat_hash_set<int> is_argument_;
+  std::vector<SuggestedAnnotation> chosen_, others_;
+  std::optional<PricedPlan> best_;
+  int64_t ops_ = 0;
+};
+
+}  // namespace
+
+std::optional<FewAnnotations> FindFewAnnotations(const PricedPlan& wanted, const Kinds& kinds,
+                                                 const std::vector<std::pair<int, int>>& state,
+                                                 double tolerance, PlanMemo* memo) {
+  return Search(wanted, kinds, state, tolerance, memo).Run();
+}
+
+}  // namespace toroid

@@ -1,0 +1,34 @@
+// The few annotations from which propagation makes a program as good as a plan that decides everything.
+//
+// Arguments that the plan cuts are annotated first. Where propagation then makes a program that takes longer than the plan, values
+// inside the program are annotated, those first that save most. At last each annotation is left out whose program is as good without.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "partitioner/plan/greedy_plan.h"
+#include "partitioner/sharding_search/repeated_ops.h"
+
+namespace toroid {
+
+// One sharding for tensors of one kind, as in the layers of a model.
+struct SuggestedAnnotation {
+  std::vector<int> tensors;  // Of the flow graph, in order.
+  Sharding sharding;
+};
+
+struct FewAnnotations {
+  std::vector<SuggestedAnnotation> annotations;  // Arguments first.
+  PricedPlan plan;                               // What propagation makes of them.
+};
+
+// `wanted`: a plan that decides all ops. `state`: arguments, and the outputs that are their new values and are returned in their
+// shardings. `tolerance`: by which part a program may take longer than the plan. nullopt if propagation
+// finds no plan at all.
+std::optional<FewAnnotations> FindFewAnnotations(const PricedPlan& wanted, const Kinds& kinds,
+                                                 const std::vector<std::pair<int, int>>& state,
+                                                 double tolerance, PlanMemo* memo);
+
+}  // namespace toroid

@@ -1,0 +1,257 @@
+#include "partitioner/sharding_search/find_shardings.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "hlo/analysis/peak_memory.h"
+#include "hlo/analysis/program_statistics.h"
+#include "hlo/base/status.h"
+#include "hlo/ir/edit.h"
+#include "partitioner/choice/solve.h"
+#include "partitioner/prepare/sharding_lines.h"
+#include "partitioner/provenance/program_names.h"
+#include "partitioner/search/strategies.h"
+#include "partitioner/sharding_search/few_annotations.h"
+#include "partitioner/sharding_search/sharding_problem.h"
+#include "partitioner/stages/spmd_partitioner.h"
+
+namespace toroid {
+namespace {
+
+constexpr double kPicoseconds = 1e12;
+// Prices are corrected if what was measured differs by more than this part.
+constexpr double kTrusted = 0.1;
+// A limit that was exceeded is lowered a bit further than by what exceeded it.
+constexpr double kMemoryMargin = 0.98;
+
+absl::StatusOr<MeasuredProgram> ByPrices(const Module& written, const CostModel& cost) {
+  const WholeRun run = WorkOfWholeRun(written);
+  MeasuredProgram measured;
+  const double unit = cost.SecondsPerLinkByte();
+  measured.collective_seconds = unit * (run.sent_bytes + run.collectives * cost.StartTime());
+  measured.seconds =
+      measured.collective_seconds + unit * (cost.MatrixTime(run.flops) + cost.MemoryTime(2 * run.made_bytes));
+  measured.peak_bytes = ComputeCompiledPeakMemory(written).bytes;
+  return measured;
+}
+
+class ShardingSearch {
+ public:
+  ShardingSearch(const Module& module, const ShardingSearchOptions& options)
+      : module_(module), options_(options) {}
+
+  absl::StatusOr<FoundShardings> Run() {
+    RETURN_IF_ERROR(Prepare());
+    for (int round = 0; round < options_.rounds; ++round) {
+      ASSIGN_OR_RETURN(const bool goes_on, Round());
+      if (!goes_on || Cancelled()) break;
+    }
+    if (!best_) return absl::CancelledError("cancelled before a program was found");
+    if (options_.memory && best_->measured.peak_bytes > *options_.memory) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "no program was found that needs at most ", *options_.memory,
+          " bytes on each device; the least that was reached is ", best_->measured.peak_bytes, " bytes"));
+    }
+    best_->rounds = rounds_;
+    return *std::move(best_);
+  }
+
+  absl::StatusOr<PricedShardings> Price() {
+    RETURN_IF_ERROR(Prepare());
+    ASSIGN_OR_RETURN(const ShardingProblem problem, ShardingProblem::Make(base_, space_, memo_.get()));
+    ASSIGN_OR_RETURN(const Solution solution, Solve(problem.problem(), options_.solve));
+    return PricedShardings{static_cast<double>(solution.cost) / kPicoseconds,
+                           static_cast<double>(solution.bound) / kPicoseconds};
+  }
+
+ private:
+  bool Cancelled() const { return options_.solve.cancelled && options_.solve.cancelled(); }
+
+  absl::Status Prepare() {
+    ASSIGN_OR_RETURN(program_, PrepareProgram(module_, options_.partition));
+    if (program_->annotations.mesh.num_devices() <= 1) {
+      return absl::FailedPreconditionError(
+          "there is one device, so nothing is to be cut; give --mesh=NAME=SIZE,... or --num_partitions");
+    }
+    memo_ = std::make_unique<PlanMemo>(*program_);
+    names_ = std::make_unique<ProgramNames>(*program_->flat, *program_->graph, program_->annotations,
+                                            program_->relabeled);
+    std::optional<PricedPlan> base = Propagated(CheapestAssignments(), memo_.get());
+    if (!base)
+      return absl::InvalidArgumentError("no plan: a value cannot be brought to a sharding that an op needs");
+    base_ = std::move(base->plan);
+    space_.units = names_->Axes();
+    std::erase_if(space_.units,
+                  [&](const AxisList& unit) { return program_->annotations.mesh.Product(unit) == 1; });
+    if (space_.units.empty()) space_.units = SingleAxes(program_->annotations.mesh);
+    space_.memory = options_.memory;
+    space_.repeats = options_.repeats.value_or(static_cast<int>(program_->graph->ops().size()) > kFewOps);
+    return absl::OkStatus();
+  }
+
+  // Searches once, and writes what was found. False if a further round would do the same.
+  absl::StatusOr<bool> Round() {
+    ++rounds_;
+    ASSIGN_OR_RETURN(const ShardingProblem problem, ShardingProblem::Make(base_, space_, memo_.get()));
+    absl::StatusOr<Solution> solution = Solve(problem.problem(), options_.solve);
+    if (!solution.ok()) {
+      if (best_) return false;
+      return solution.status();
+    }
+    if (solution->choice == last_choice_) return false;
+    last_choice_ = solution->choice;
+    std::optional<PricedPlan> wanted = DecideGreedily(problem.PlanOf(solution->choice), CheapestAssignments(),
+                                                      /*fixed_outputs=*/true, memo_.get());
+    if (!wanted) return absl::InternalError("the choice is no plan");
+    ProgramSteps steps(wanted->plan, memo_.get());
+    const Kinds kinds = space_.repeats ? RepeatedKinds(steps, *memo_) : AllApart(steps);
+    std::optional<FewAnnotations> few =
+        FindFewAnnotations(*wanted, kinds, problem.state(), options_.tolerance, memo_.get());
+    if (!few) return absl::InternalError("the annotations give no plan");
+    FoundShardings found;
+    found.annotations = Named(few->annotations, problem.state(), few->plan.plan);
+    RETURN_IF_ERROR(Write(&found));
+    found.priced_seconds = static_cast<double>(solution->cost) / kPicoseconds;
+    found.bound_seconds = static_cast<double>(solution->bound) / kPicoseconds;
+    found.ended_by = solution->ended_by;
+    found.nodes = static_cast<int>(problem.problem().nodes.size());
+    for (const ChoiceEdge& edge : problem.problem().edges)
+      found.costs += static_cast<int64_t>(edge.costs.size());
+    const bool goes_on = Correct(found);
+    if (!best_ || IsBetter(found.measured, best_->measured)) best_ = std::move(found);
+    return goes_on;
+  }
+
+  bool IsBetter(const MeasuredProgram& a, const MeasuredProgram& b) const {
+    if (options_.memory) {
+      const bool a_fits = a.peak_bytes <= *options_.memory, b_fits = b.peak_bytes <= *options_.memory;
+      if (a_fits != b_fits) return a_fits;
+      if (!a_fits) return a.peak_bytes < b.peak_bytes;
+    }
+    return a.seconds < b.seconds;
+  }
+
+  absl::Status Write(FoundShardings* found) {
+    const std::unique_ptr<Module> annotated = CloneModule(module_);
+    RETURN_IF_ERROR(GiveAnnotations(found->annotations, annotated.get()));
+    ASSIGN_OR_RETURN(found->partitioned, PartitionModule(*annotated, options_.partition));
+    const CostModel& cost = *options_.partition.cost;
+    ASSIGN_OR_RETURN(found->measured, options_.measure ? options_.measure(*found->partitioned.module)
+                                                       : ByPrices(*found->partitioned.module, cost));
+    return absl::OkStatus();
+  }
+
+  // Corrects the limit and the prices by what was measured. False if they were right.
+  bool Correct(const FoundShardings& found) {
+    bool changes = false;
+    if (options_.memory && found.measured.peak_bytes > *options_.memory) {
+      const double ratio =
+          static_cast<double>(*options_.memory) / static_cast<double>(found.measured.peak_bytes);
+      space_.memory = static_cast<int64_t>(kMemoryMargin * ratio * static_cast<double>(*space_.memory));
+      changes = true;
+    }
+    const absl::StatusOr<MeasuredProgram> priced =
+        ByPrices(*found.partitioned.module, *options_.partition.cost);
+    if (!priced.ok() || priced->collective_seconds <= 0 || found.measured.collective_seconds <= 0)
+      return changes;
+    const double compute = found.measured.seconds - found.measured.collective_seconds;
+    const double priced_compute = priced->seconds - priced->collective_seconds;
+    PriceScales scales;
+    scales.collectives = found.measured.collective_seconds / priced->collective_seconds;
+    if (compute > 0 && priced_compute > 0) scales.compute = compute / priced_compute;
+    // Only their ratio decides.
+    const double before = space_.scales.collectives / space_.scales.compute;
+    const double now = scales.collectives / scales.compute;
+    if (std::max(before, now) > (1 + kTrusted) * std::min(before, now)) {
+      space_.scales = scales;
+      changes = true;
+    }
+    return changes;
+  }
+
+  // The annotations by name: those of arguments with the results that are their new values.
+  std::vector<FoundAnnotation> Named(const std::vector<SuggestedAnnotation>& suggested,
+                                     const std::vector<std::pair<int, int>>& state, const Plan& plan) const {
+    const FlowGraph& graph = *program_->graph;
+    absl::flat_hash_map<int, std::string> name_of;
+    const std::vector<std::string> given = GivenNames(*program_->flat);
+    for (const Instruction* instruction : graph.ReachedInstructions(*program_->flat)) {
+      if (instruction->shape().IsTuple()) continue;
+      for (const int t : graph.Leaves(*instruction)) name_of.try_emplace(t, instruction->name());
+    }
+    absl::flat_hash_set<int> arguments;
+    for (const Instruction* parameter : program_->flat->entry()->parameters()) {
+      for (const int t : graph.Leaves(*parameter)) {
+        arguments.insert(t);
+        name_of[t] = given[parameter->parameter_number()];
+      }
+    }
+    std::vector<FoundAnnotation> found;
+    for (const SuggestedAnnotation& one : suggested) {
+      FoundAnnotation annotation = Spelled(one.sharding);
+      annotation.is_argument = arguments.contains(one.tensors[0]);
+      for (const int t : one.tensors) {
+        if (const auto name = name_of.find(t);
+            name != name_of.end() && !absl::c_linear_search(annotation.names, name->second))
+          annotation.names.push_back(name->second);
+      }
+      if (!annotation.names.empty()) found.push_back(std::move(annotation));
+    }
+    // The step returns its state as it takes it.
+    absl::flat_hash_map<std::string, size_t> results;
+    for (const auto& [argument, output] : state) {
+      if (program_->annotations.tensor[output]) continue;
+      FoundAnnotation annotation = Spelled(plan.shardings[argument]);
+      const auto [at, is_new] = results.try_emplace(annotation.given, found.size());
+      if (is_new) found.push_back(std::move(annotation));
+      const absl::Span<const int> outputs = graph.outputs();
+      const auto number = absl::c_find(outputs, output) - outputs.begin();
+      const bool is_one = graph.outputs().size() == 1 && !program_->flat->entry()->root()->shape().IsTuple();
+      found[at->second].names.push_back(is_one ? "output{}" : absl::StrCat("output{", number, "}"));
+    }
+    return found;
+  }
+
+  FoundAnnotation Spelled(const Sharding& sharding) const {
+    FoundAnnotation annotation;
+    annotation.sharding = names_->Text(sharding);
+    annotation.given = program_->annotations.mesh.ToHlo(sharding).ToString();
+    return annotation;
+  }
+
+  const Module& module_;
+  const ShardingSearchOptions& options_;
+  std::unique_ptr<PreparedProgram> program_;
+  std::unique_ptr<PlanMemo> memo_;
+  std::unique_ptr<ProgramNames> names_;
+  Plan base_;
+  SearchSpace space_;
+  std::vector<int> last_choice_;
+  std::optional<FoundShardings> best_;
+  int rounds_ = 0;
+};
+
+}  // namespace
+
+absl::Status GiveAnnotations(const std::vector<FoundAnnotation>& annotations, Module* module) {
+  std::vector<ShardingLine> lines;
+  for (const FoundAnnotation& annotation : annotations) {
+    for (const std::string& name : annotation.names)
+      lines.push_back({absl::StrCat(name, "=", annotation.given), ""});
+  }
+  return ApplyShardingLines(lines, module);
+}
+
+absl::StatusOr<PricedShardings> PriceShardings(const Module& module, const ShardingSearchOptions& options) {
+  return ShardingSearch(module, options).Price();
+}
+
+absl::StatusOr<FoundShardings> FindShardings(const Module& module, const ShardingSearchOptions& options) {
+  return ShardingSearch(module, options).Run();
+}
+
+}  // namespace toroid

@@ -1,0 +1,61 @@
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "partitioner/sharding_search/sharding_problem.h"
+
+namespace toroid {
+namespace {
+
+// Before the state, a step returns a few values of its own, such as a loss.
+constexpr size_t kMostBeforeState = 8;
+
+// Number of leaf `index` of a shape; -1 if it has none.
+int LeafAt(const Shape& shape, absl::Span<const int64_t> index) {
+  const Shape* at = &shape;
+  int64_t leaf = 0;
+  for (const int64_t i : index) {
+    if (!at->IsTuple() || i < 0 || i >= static_cast<int64_t>(at->tuple_shapes().size())) return -1;
+    for (int64_t before = 0; before < i; ++before) leaf += at->tuple_shapes()[before].NumLeaves();
+    at = &at->tuple_shapes()[i];
+  }
+  return at->IsArray() ? static_cast<int>(leaf) : -1;
+}
+
+}  // namespace
+
+std::vector<std::pair<int, int>> StateOf(const PreparedProgram& program) {
+  const FlowGraph& graph = *program.graph;
+  const Computation& entry = *program.flat->entry();
+  const auto outputs = graph.outputs();
+  std::vector<std::pair<int, int>> state;
+  for (const auto& alias : program.flat->proto().input_output_alias().entries()) {
+    const int64_t parameter = alias.parameter_number();
+    if (parameter < 0 || parameter >= entry.num_parameters()) continue;
+    const Instruction& argument = *entry.parameter(parameter);
+    const int from = LeafAt(argument.shape(), alias.parameter_shape_index());
+    const int to = LeafAt(entry.root()->shape(), alias.output_shape_index());
+    if (from < 0 || to < 0) continue;
+    state.push_back({graph.Leaves(argument)[from], outputs[to]});
+  }
+  if (!state.empty()) return state;
+
+  std::vector<int> arguments;
+  for (const Instruction* parameter : entry.parameters()) {
+    for (const int leaf : graph.Leaves(*parameter)) arguments.push_back(leaf);
+  }
+  const auto run_at = [&](size_t begin) {
+    size_t n = 0;
+    while (n < arguments.size() && begin + n < outputs.size() &&
+           graph.shape(arguments[n]).Compatible(graph.shape(outputs[begin + n])))
+      ++n;
+    return n;
+  };
+  size_t best = 0;
+  for (size_t begin = 1; begin < std::min(outputs.size(), kMostBeforeState); ++begin) {
+    if (run_at(begin) > run_at(best)) best = begin;
+  }
+  for (size_t i = 0, n = run_at(best); i < n; ++i) state.push_back({arguments[i], outputs[best + i]});
+  return state;
+}
+
+}  // namespace toroid
