@@ -22,20 +22,20 @@ constexpr double kLeastSaved = 0.003;
 
 class Search {
  public:
-  Search(const PricedPlan& wanted, const Kinds& kinds, const std::vector<std::pair<int, int>>& state,
-         double tolerance, PlanMemo* memo)
-      : wanted_(wanted.plan),
-        state_(state),
+  Search(const WantedPlan& wanted, PlanMemo* memo)
+      : wanted_(wanted.plan.plan),
+        state_(wanted.state),
+        prices_(wanted.prices),
         memo_(*memo),
         program_(memo->program()),
         graph_(*program_.graph) {
-    most_ = SecondsOf(wanted) * (1 + tolerance);
+    most_ = CostOf(wanted.plan) * (1 + wanted.tolerance);
     for (const Instruction* parameter : program_.flat->entry()->parameters()) {
       for (const int t : graph_.Leaves(*parameter)) is_argument_.insert(t);
     }
     std::map<int, SuggestedAnnotation> groups;  // By the first tensor of a kind.
     for (const int t : Candidates()) {
-      SuggestedAnnotation& group = groups[kinds.of_tensor[t]];
+      SuggestedAnnotation& group = groups[wanted.kinds.of_tensor[t]];
       if (!group.tensors.empty() && group.sharding != wanted_.shardings[t]) continue;
       group.tensors.push_back(t);
       group.sharding = wanted_.shardings[t];
@@ -50,18 +50,16 @@ class Search {
   std::optional<FewAnnotations> Run() {
     best_ = PlanUnder(chosen_);
     if (!best_) return std::nullopt;
-    for (int added = 0; added < kMostAdded && SecondsOf(*best_) > most_ && HasTime(); ++added) {
+    for (int added = 0; added < kMostAdded && CostOf(*best_) > most_ && HasTime(); ++added) {
       if (!AddBest()) break;
     }
-    most_ = std::max(most_, SecondsOf(*best_));
+    most_ = std::max(most_, CostOf(*best_));
     DropNeedless();
     return FewAnnotations{std::move(chosen_), *std::move(best_)};
   }
 
  private:
-  double SecondsOf(const PricedPlan& plan) const {
-    return toroid::SecondsOf(plan.price, program_.planner->cost());
-  }
+  double CostOf(const PricedPlan& plan) const { return prices_.OfPlan(plan, &memo_).sum(); }
 
   // Arguments, and results of ops that a user can name.
   std::vector<int> Candidates() const {
@@ -123,11 +121,11 @@ class Search {
       std::vector<SuggestedAnnotation> more = chosen_;
       more.push_back(others_[i]);
       std::optional<PricedPlan> plan = PlanUnder(more);
-      if (!plan || SecondsOf(*plan) >= SecondsOf(best ? *best : *best_)) continue;
+      if (!plan || CostOf(*plan) >= CostOf(best ? *best : *best_)) continue;
       best = std::move(plan);
       which = i;
     }
-    if (!best || SecondsOf(*best) > (1 - kLeastSaved) * SecondsOf(*best_)) return false;
+    if (!best || CostOf(*best) > (1 - kLeastSaved) * CostOf(*best_)) return false;
     chosen_.push_back(std::move(others_[which]));
     others_.erase(others_.begin() + static_cast<ptrdiff_t>(which));
     best_ = std::move(best);
@@ -141,7 +139,7 @@ class Search {
       std::vector<SuggestedAnnotation> fewer = chosen_;
       fewer.erase(fewer.begin() + static_cast<ptrdiff_t>(i));
       std::optional<PricedPlan> plan = PlanUnder(fewer);
-      if (!plan || SecondsOf(*plan) > most_) continue;
+      if (!plan || CostOf(*plan) > most_) continue;
       const bool keeps =
           !is_argument_.contains(chosen_[i].tensors[0]) || absl::c_all_of(chosen_[i].tensors, [&](int t) {
             return plan->plan.shardings[t] == chosen_[i].sharding;
@@ -154,6 +152,7 @@ class Search {
 
   const Plan& wanted_;
   const std::vector<std::pair<int, int>>& state_;
+  const StepPrices& prices_;
   PlanMemo& memo_;
   const PreparedProgram& program_;
   const FlowGraph& graph_;
@@ -166,10 +165,8 @@ class Search {
 
 }  // namespace
 
-std::optional<FewAnnotations> FindFewAnnotations(const PricedPlan& wanted, const Kinds& kinds,
-                                                 const std::vector<std::pair<int, int>>& state,
-                                                 double tolerance, PlanMemo* memo) {
-  return Search(wanted, kinds, state, tolerance, memo).Run();
+std::optional<FewAnnotations> FindFewAnnotations(const WantedPlan& wanted, PlanMemo* memo) {
+  return Search(wanted, memo).Run();
 }
 
 }  // namespace toroid

@@ -10,6 +10,7 @@
 
 #include "partitioner/plan/greedy_plan.h"
 #include "partitioner/sharding_search/repeated_ops.h"
+#include "partitioner/sharding_search/step_prices.h"
 
 namespace toroid {
 
@@ -24,11 +25,17 @@ struct FewAnnotations {
   PricedPlan plan;                               // What propagation makes of them.
 };
 
-// `wanted`: a plan that decides all ops. `state`: arguments, and the outputs that are their new values and are returned in their
-// shardings. `tolerance`: by which part a program may take longer than the plan. nullopt if propagation
-// finds no plan at all.
-std::optional<FewAnnotations> FindFewAnnotations(const PricedPlan& wanted, const Kinds& kinds,
-                                                 const std::vector<std::pair<int, int>>& state,
-                                                 double tolerance, PlanMemo* memo);
+// What the annotations are to reach.
+struct WantedPlan {
+  const PricedPlan& plan;  // Decides all ops.
+  const Kinds& kinds;
+  const std::vector<std::pair<int, int>>&
+      state;  // Arguments, and the outputs that are returned in their shardings.
+  const StepPrices& prices;
+  double tolerance = 0.01;  // By which part a program may take longer than the plan.
+};
+
+// nullopt if propagation finds no plan at all.
+std::optional<FewAnnotations> FindFewAnnotations(const WantedPlan& wanted, PlanMemo* memo);
 
 }  // namespace toroid

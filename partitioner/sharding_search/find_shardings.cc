@@ -25,6 +25,13 @@ namespace {
 constexpr double kPicoseconds = 1e12;
 // Prices are corrected if what was measured differs by more than this part.
 constexpr double kTrusted = 0.1;
+// Prices do not see what a compiler fuses and in which order it puts a program, so that the best program may be that of other prices.
+constexpr double kOtherPrices[] = {2, 0.5};
+// Other choices are written if their prices exceed those of the best one by no more than this part; how many are tried at a time, and
+// the ops of all programs that are tried.
+constexpr double kWorthWriting = 0.1;
+constexpr int kMostOthers = 8;
+constexpr int64_t kMostOpsOfOthers = 60000;
 // A limit that was exceeded is lowered a bit further than by what exceeded it.
 constexpr double kMemoryMargin = 0.98;
 
@@ -46,10 +53,19 @@ class ShardingSearch {
 
   absl::StatusOr<FoundShardings> Run() {
     RETURN_IF_ERROR(Prepare());
-    for (int round = 0; round < options_.rounds; ++round) {
-      ASSIGN_OR_RETURN(const bool goes_on, Round());
-      if (!goes_on || Cancelled()) break;
+    // With prices as they are corrected; then, from what fits best, with communication dearer and cheaper than that.
+    bool goes_on = true;
+    for (int round = 0; round < options_.rounds && goes_on && !Cancelled(); ++round) {
+      ASSIGN_OR_RETURN(goes_on, Round());
     }
+    const SearchSpace corrected = space_;
+    for (const double dearer : kOtherPrices) {
+      if (Cancelled()) break;
+      space_ = corrected;
+      space_.scales.collectives *= dearer;
+      RETURN_IF_ERROR(Round().status());
+    }
+    RETURN_IF_ERROR(TryOthers());
     if (!best_) return absl::CancelledError("cancelled before a program was found");
     if (options_.memory && best_->measured.peak_bytes > *options_.memory) {
       return absl::ResourceExhaustedError(absl::StrCat(
@@ -78,6 +94,7 @@ class ShardingSearch {
           "there is one device, so nothing is to be cut; give --mesh=NAME=SIZE,... or --num_partitions");
     }
     memo_ = std::make_unique<PlanMemo>(*program_);
+    lives_ = LivesOf(*program_);
     names_ = std::make_unique<ProgramNames>(*program_->flat, *program_->graph, program_->annotations,
                                             program_->relabeled);
     std::optional<PricedPlan> base = Propagated(CheapestAssignments(), memo_.get());
@@ -95,34 +112,69 @@ class ShardingSearch {
 
   // Searches once, and writes what was found. False if a further round would do the same.
   absl::StatusOr<bool> Round() {
-    ++rounds_;
     ASSIGN_OR_RETURN(const ShardingProblem problem, ShardingProblem::Make(base_, space_, memo_.get()));
-    absl::StatusOr<Solution> solution = Solve(problem.problem(), options_.solve);
-    if (!solution.ok()) {
-      if (best_) return false;
-      return solution.status();
+    const absl::StatusOr<Solution> solution = Solve(problem.problem(), options_.solve);
+    if (solution.ok()) return Consider(problem, *solution);
+    if (best_) return false;
+    return solution.status();
+  }
+
+  // Programs whose prices are close to those of the best one may be better when they are written: for the arrays that weigh most, the
+  // best choice in which the array is not cut as it is now.
+  absl::Status TryOthers() {
+    int64_t ops = 0;
+    for (bool has_changed = true; has_changed && best_;) {
+      has_changed = false;
+      space_ = best_space_;
+      ASSIGN_OR_RETURN(ShardingProblem problem, ShardingProblem::Make(base_, space_, memo_.get()));
+      const std::vector<int> choice = best_choice_;
+      const int64_t cost = Evaluate(problem.problem(), choice).cost;
+      for (const int node : problem.WeightiestTensors(kMostOthers)) {
+        ops += static_cast<int64_t>(program_->graph->ops().size());
+        if (Cancelled() || ops > kMostOpsOfOthers) return absl::OkStatus();
+        int64_t& of_choice = problem.problem().nodes[node].costs[choice[node]];
+        const int64_t before = std::exchange(of_choice, kForbidden);
+        const absl::StatusOr<Solution> solution = Solve(problem.problem(), options_.solve);
+        of_choice = before;
+        if (!solution.ok()) continue;
+        if (static_cast<double>(solution->cost) > (1 + kWorthWriting) * static_cast<double>(cost)) continue;
+        RETURN_IF_ERROR(Consider(problem, *solution).status());
+        has_changed = best_choice_ != choice;
+        if (has_changed) break;
+      }
     }
-    if (solution->choice == last_choice_) return false;
-    last_choice_ = solution->choice;
-    std::optional<PricedPlan> wanted = DecideGreedily(problem.PlanOf(solution->choice), CheapestAssignments(),
+    return absl::OkStatus();
+  }
+
+  // Writes the program of a solution, and keeps it if it is the best. False if a further round would do the same.
+  absl::StatusOr<bool> Consider(const ShardingProblem& problem, const Solution& solution) {
+    if (!considered_.insert(solution.choice).second) return false;
+    ++rounds_;
+    std::optional<PricedPlan> wanted = DecideGreedily(problem.PlanOf(solution.choice), CheapestAssignments(),
                                                       /*fixed_outputs=*/true, memo_.get());
-    if (!wanted) return absl::InternalError("the choice is no plan");
+    if (!wanted) return false;
     ProgramSteps steps(wanted->plan, memo_.get());
     const Kinds kinds = space_.repeats ? RepeatedKinds(steps, *memo_) : AllApart(steps);
+    const StepPrices prices(*program_, lives_, space_.scales);
     std::optional<FewAnnotations> few =
-        FindFewAnnotations(*wanted, kinds, problem.state(), options_.tolerance, memo_.get());
-    if (!few) return absl::InternalError("the annotations give no plan");
+        FindFewAnnotations({*wanted, kinds, problem.state(), prices, options_.tolerance}, memo_.get());
+    if (!few) return false;
     FoundShardings found;
     found.annotations = Named(few->annotations, problem.state(), few->plan.plan);
     RETURN_IF_ERROR(Write(&found));
-    found.priced_seconds = static_cast<double>(solution->cost) / kPicoseconds;
-    found.bound_seconds = static_cast<double>(solution->bound) / kPicoseconds;
-    found.ended_by = solution->ended_by;
+    found.priced_seconds = static_cast<double>(solution.cost) / kPicoseconds;
+    found.bound_seconds = static_cast<double>(solution.bound) / kPicoseconds;
+    found.ended_by = solution.ended_by;
     found.nodes = static_cast<int>(problem.problem().nodes.size());
     for (const ChoiceEdge& edge : problem.problem().edges)
       found.costs += static_cast<int64_t>(edge.costs.size());
-    const bool goes_on = Correct(found);
-    if (!best_ || IsBetter(found.measured, best_->measured)) best_ = std::move(found);
+    const SearchSpace space = space_;
+    const bool goes_on = Correct(found, prices.OfPlan(few->plan, memo_.get()));
+    if (!best_ || IsBetter(found.measured, best_->measured)) {
+      best_ = std::move(found);
+      best_space_ = space;
+      best_choice_ = solution.choice;
+    }
     return goes_on;
   }
 
@@ -146,7 +198,7 @@ class ShardingSearch {
   }
 
   // Corrects the limit and the prices by what was measured. False if they were right.
-  bool Correct(const FoundShardings& found) {
+  bool Correct(const FoundShardings& found, const PricedRun& priced) {
     bool changes = false;
     if (options_.memory && found.measured.peak_bytes > *options_.memory) {
       const double ratio =
@@ -154,15 +206,12 @@ class ShardingSearch {
       space_.memory = static_cast<int64_t>(kMemoryMargin * ratio * static_cast<double>(*space_.memory));
       changes = true;
     }
-    const absl::StatusOr<MeasuredProgram> priced =
-        ByPrices(*found.partitioned.module, *options_.partition.cost);
-    if (!priced.ok() || priced->collective_seconds <= 0 || found.measured.collective_seconds <= 0)
-      return changes;
     const double compute = found.measured.seconds - found.measured.collective_seconds;
-    const double priced_compute = priced->seconds - priced->collective_seconds;
+    const double collectives = found.measured.collective_seconds;
+    if (compute <= 0 || collectives <= 0 || priced.compute <= 0 || priced.collectives <= 0) return changes;
     PriceScales scales;
-    scales.collectives = found.measured.collective_seconds / priced->collective_seconds;
-    if (compute > 0 && priced_compute > 0) scales.compute = compute / priced_compute;
+    scales.collectives = space_.scales.collectives * collectives * kPicoseconds / priced.collectives;
+    scales.compute = space_.scales.compute * compute * kPicoseconds / priced.compute;
     // Only their ratio decides.
     const double before = space_.scales.collectives / space_.scales.compute;
     const double now = scales.collectives / scales.compute;
@@ -230,8 +279,11 @@ class ShardingSearch {
   std::unique_ptr<ProgramNames> names_;
   Plan base_;
   SearchSpace space_;
-  std::vector<int> last_choice_;
+  std::vector<TensorLife> lives_;
+  absl::flat_hash_set<std::vector<int>> considered_;
   std::optional<FoundShardings> best_;
+  SearchSpace best_space_;  // In which the best one was found.
+  std::vector<int> best_choice_;
   int rounds_ = 0;
 };
 

@@ -12,14 +12,12 @@
 #include "hlo/base/status.h"
 #include "partitioner/search/strategies.h"
 #include "partitioner/sharding_search/even_shardings.h"
+#include "partitioner/sharding_search/move_prices.h"
+#include "partitioner/sharding_search/step_prices.h"
 
 namespace toroid {
 
 namespace {
-
-// A small weight, so that values that are not written decide only between choices that cost the same.
-constexpr double kMemoryWeight = 1e-3;
-constexpr double kPicoseconds = 1e12;
 
 int64_t Rounded(double picoseconds) {
   if (!(picoseconds < static_cast<double>(kForbidden))) return kForbidden;
@@ -35,10 +33,11 @@ class ProblemBuilder {
         memo_(*memo),
         program_(memo->program()),
         graph_(*program_.graph),
-        cost_(program_.planner->cost()),
         steps_(base, memo),
         kinds_(space.repeats ? RepeatedKinds(steps_, *memo) : AllApart(steps_)),
-        lives_(LivesOf(program_)) {
+        lives_(LivesOf(program_)),
+        prices_(program_, lives_, space.scales),
+        moves_(space.units, memo) {
     made_.memo_ = memo;
     made_.base_ = base;
   }
@@ -171,11 +170,9 @@ class ProblemBuilder {
     }
     const int node = made_.op_node_[i] = made_.op_node_[kind];
     const auto& choices = made_.op_choices_[node];
-    bool is_written = false;
-    for (const int t : op.results) is_written = is_written || lives_[t].is_written;
     for (size_t c = 0; c < choices.size(); ++c) {
       int64_t& total = made_.problem_.nodes[node].costs[c];
-      total = AddCosts(total, Rounded(step.times * OpCost(op, *choices[c], is_written)));
+      total = AddCosts(total, Rounded(step.times * prices_.OfOp(op, *choices[c])));
     }
     RETURN_IF_ERROR(AddOperands(step, node));
     for (size_t k = 0; k < op.results.size(); ++k) {
@@ -212,29 +209,6 @@ class ProblemBuilder {
       if (mesh.InOrder(axes.Set()) != axes) return false;
     }
     return true;
-  }
-
-  double Picoseconds(double cost) const { return cost * cost_.SecondsPerLinkByte() * kPicoseconds; }
-  double Collective(double time, double count) const {
-    return space_.scales.collectives * Picoseconds(time + count * cost_.StartTime());
-  }
-
-  double OpCost(const FlowOp& op, const OpChoice& choice, bool is_written) const {
-    const double exchanges =
-        Collective(choice.exchanges->time + choice.exchanges->delay, choice.exchanges->collectives);
-    if (program_.read_through.contains(op.instruction)) return exchanges;
-    double bytes = 2 * choice.written_bytes;
-    if (is_written) {
-      bytes = choice.written_bytes;
-      for (size_t k = 0; k < op.operands.size(); ++k) {
-        if (!IsValue(op.operands[k])) continue;
-        bytes += static_cast<double>(
-            LocalBytes(program_, op.operands[k], memo_.versions().sharding(choice.operands[k])));
-      }
-    }
-    const double memory = cost_.MemoryTime(bytes) * (is_written ? 1 : kMemoryWeight);
-    const double compute = std::max(memory, choice.flops > 0 ? cost_.MatrixTime(choice.flops) : 0);
-    return exchanges + space_.scales.compute * Picoseconds(compute);
   }
 
   Source SourceOfNode(int node) const { return {node, made_.domains_[node]}; }
@@ -298,9 +272,8 @@ class ProblemBuilder {
 
   int64_t MoveCost(int t, double times, int from, int to) {
     if (to < 0 || from == to) return 0;
-    const VersionSets::Fetched fetched = memo_.versions().Fetch(t, memo_.versions().SetOf(from), to);
-    if (fetched.set < 0) return kForbidden;
-    return Rounded(times * Collective(fetched.moves.time, fetched.moves.collectives));
+    const MovePrices::Price price = moves_.Of(t, from, to);
+    return Rounded(times * prices_.OfCollectives(price.time, price.collectives));
   }
 
   absl::Status AddMoves(int t, double times, const Source& from, const Source& to) {
@@ -386,10 +359,11 @@ class ProblemBuilder {
   PlanMemo& memo_;
   const PreparedProgram& program_;
   const FlowGraph& graph_;
-  const CostModel& cost_;
   const ProgramSteps steps_;
   const Kinds kinds_;
   const std::vector<TensorLife> lives_;
+  const StepPrices prices_;
+  MovePrices moves_;
   ShardingProblem made_;
   std::vector<bool> own_;                   // By tensor: whether it has a node of its own.
   std::vector<std::pair<int, int>> maker_;  // By tensor: the step that makes it, and the leaf; -1: none.
@@ -400,6 +374,22 @@ class ProblemBuilder {
 absl::StatusOr<ShardingProblem> ShardingProblem::Make(const Plan& base, const SearchSpace& space,
                                                       PlanMemo* memo) {
   return ProblemBuilder(base, space, memo).Build();
+}
+
+std::vector<int> ShardingProblem::WeightiestTensors(int most) const {
+  std::vector<std::pair<int64_t, int>> order;
+  for (int node = 0; node < static_cast<int>(domains_.size()); ++node) {
+    if (domains_[node].size() < 2) continue;
+    const auto& usages = problem_.nodes[node].usages;
+    order.push_back({-*absl::c_max_element(usages), node});
+  }
+  absl::c_sort(order);
+  std::vector<int> nodes;
+  for (const auto& [bytes, node] : order) {
+    if (static_cast<int>(nodes.size()) == most) break;
+    nodes.push_back(node);
+  }
+  return nodes;
 }
 
 Plan ShardingProblem::PlanOf(const std::vector<int>& choice) const {

@@ -24,15 +24,10 @@
 #include "partitioner/plan/greedy_plan.h"
 #include "partitioner/plan/program_steps.h"
 #include "partitioner/sharding_search/repeated_ops.h"
+#include "partitioner/sharding_search/step_prices.h"
 #include "partitioner/sharding_search/tensor_lives.h"
 
 namespace toroid {
-
-// Factors of prices, by what was measured on programs that were written.
-struct PriceScales {
-  double collectives = 1;
-  double compute = 1;
-};
 
 struct SearchSpace {
   AxisUnits units;       // What may cut an array: each unit cuts one dimension or none.
@@ -52,6 +47,9 @@ class ShardingProblem {
 
   // The plan of a choice: its shardings, and its decisions of ops.
   Plan PlanOf(const std::vector<int>& choice) const;
+
+  // The nodes of tensors that can be cut in several ways, those of most bytes first; at most `most`.
+  std::vector<int> WeightiestTensors(int most) const;
 
   // For each argument that a result is the new value of: the argument's tensor and the output's.
   const std::vector<std::pair<int, int>>& state() const { return state_; }
