@@ -65,6 +65,7 @@ ShardingSearchOptions SearchOptionsOf(const PartitionCommand& command, const Par
   ShardingSearchOptions options;
   options.partition = OptionsOf(command, input);
   options.memory = command.search.memory;
+  options.given = input.annotated.get();
   if (input.slice) {
     options.measure = [&](const Module& written) { return Measure(written, input.slice->machine); };
   }

@@ -47,6 +47,7 @@ class Solver {
     if (closed_) solution_.bound = solution_.cost;
     solution_.ended_by = closed_                        ? "optimal"
                          : Cancelled()                  ? "cancelled"
+                         : IsClose()                    ? "gap"
                          : options_.seconds.has_value() ? "seconds"
                                                         : "steps";
     return solution_;
@@ -55,8 +56,13 @@ class Solver {
  private:
   bool Cancelled() const { return options_.cancelled && options_.cancelled(); }
   bool TimeIsUp() const { return options_.seconds.has_value() && clock_.Seconds() >= *options_.seconds; }
+  bool IsClose() const {
+    const double cost = static_cast<double>(solution_.cost);
+    return found_ && options_.gap > 0 && cost - static_cast<double>(solution_.bound) <= options_.gap * cost;
+  }
   bool Ended() const {
-    return Cancelled() || TimeIsUp() || (!options_.seconds.has_value() && solution_.steps >= options_.steps);
+    return Cancelled() || IsClose() || TimeIsUp() ||
+           (!options_.seconds.has_value() && solution_.steps >= options_.steps);
   }
 
   void Take(std::vector<int> choice) {

@@ -65,6 +65,8 @@ class ShardingSearch {
       space_.scales.collectives *= dearer;
       RETURN_IF_ERROR(Round().status());
     }
+    space_ = corrected;
+    RETURN_IF_ERROR(TryGiven());
     RETURN_IF_ERROR(TryOthers());
     if (!best_) return absl::CancelledError("cancelled before a program was found");
     if (options_.memory && best_->measured.peak_bytes > *options_.memory) {
@@ -117,6 +119,32 @@ class ShardingSearch {
     if (solution.ok()) return Consider(problem, *solution);
     if (best_) return false;
     return solution.status();
+  }
+
+  // The best choice in which the arguments are cut as in the module that was given.
+  absl::Status TryGiven() {
+    if (options_.given == nullptr || Cancelled()) return absl::OkStatus();
+    const auto given = PrepareProgram(*options_.given, options_.partition);
+    const FlowGraph& graph = *program_->graph;
+    if (!given.ok() || (*given)->graph->num_tensors() != graph.num_tensors() ||
+        !HaveSameAxes((*given)->annotations.mesh, program_->annotations.mesh)) {
+      return absl::OkStatus();
+    }
+    const ShardingPlan shardings = ProposeShardings(**given, (*given)->annotations);
+    ASSIGN_OR_RETURN(ShardingProblem problem, ShardingProblem::Make(base_, space_, memo_.get()));
+    for (const Instruction* parameter : program_->flat->entry()->parameters()) {
+      for (const int t : graph.Leaves(*parameter)) problem.Fix(t, shardings[t]);
+    }
+    const absl::StatusOr<Solution> solution = Solve(problem.problem(), options_.solve);
+    return solution.ok() ? Consider(problem, *solution).status() : absl::OkStatus();
+  }
+
+  static bool HaveSameAxes(const Mesh& a, const Mesh& b) {
+    if (a.num_axes() != b.num_axes()) return false;
+    for (int axis = 0; axis < a.num_axes(); ++axis) {
+      if (a.size(axis) != b.size(axis)) return false;
+    }
+    return true;
   }
 
   // Programs whose prices are close to those of the best one may be better when they are written: for the arrays that weigh most, the

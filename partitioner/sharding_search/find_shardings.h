@@ -35,10 +35,12 @@ struct ShardingSearchOptions {
   std::optional<int64_t> memory;  // Bytes that a device has.
   // Measures a written program. Null: its prices, in seconds, and the peak of hlo/analysis/peak_memory.h.
   std::function<absl::StatusOr<MeasuredProgram>(const Module& written)> measure;
-  SolveOptions solve = {.steps = 60};
+  SolveOptions solve = {.steps = 60, .gap = 0.0002};
   int rounds = 3;
   // Whether layers that repeat share their shardings. nullopt: in programs of more than kFewOps ops.
   std::optional<bool> repeats;
+  // The module with shardings that someone gave it: one more start. The others must be the same but for those. Null: none.
+  const Module* given = nullptr;
   double tolerance = 0.01;  // By which part the program of few annotations may be priced above the plan.
 };
 

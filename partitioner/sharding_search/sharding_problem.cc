@@ -376,6 +376,16 @@ absl::StatusOr<ShardingProblem> ShardingProblem::Make(const Plan& base, const Se
   return ProblemBuilder(base, space, memo).Build();
 }
 
+void ShardingProblem::Fix(int tensor, const Sharding& sharding) {
+  const int node = tensor_node_[tensor];
+  if (node < 0) return;
+  const int number = memo_->versions().Number(sharding);
+  if (!absl::c_linear_search(domains_[node], number)) return;
+  for (size_t s = 0; s < domains_[node].size(); ++s) {
+    if (domains_[node][s] != number) problem_.nodes[node].costs[s] = kForbidden;
+  }
+}
+
 std::vector<int> ShardingProblem::WeightiestTensors(int most) const {
   std::vector<std::pair<int64_t, int>> order;
   for (int node = 0; node < static_cast<int>(domains_.size()); ++node) {

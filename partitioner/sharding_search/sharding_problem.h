@@ -48,6 +48,9 @@ class ShardingProblem {
   // The plan of a choice: its shardings, and its decisions of ops.
   Plan PlanOf(const std::vector<int>& choice) const;
 
+  // Leaves a tensor that has a node no other sharding than this one, if it is among those that it may have.
+  void Fix(int tensor, const Sharding& sharding);
+
   // The nodes of tensors that can be cut in several ways, those of most bytes first; at most `most`.
   std::vector<int> WeightiestTensors(int most) const;
 
