@@ -155,14 +155,19 @@ absl::Status SearchShardings(const PartitionCommand& command, PartitionInput* in
     RETURN_IF_ERROR(ChangeMesh(made.mesh, &module));
   }
   if (options.solve.progress) std::fputs("\r\033[K", stderr);
-  RETURN_IF_ERROR(GiveAnnotations(made.found.annotations, &module));
+  // The figures of before are printed even if nothing is better.
+  const std::optional<ProgramFigures> before = FiguresBefore(command, *input);
+  if (made.found.is_given) {
+    input->file.module = std::move(input->annotated);
+  } else {
+    RETURN_IF_ERROR(GiveAnnotations(made.found.annotations, &module));
+  }
   std::optional<PredictedTimes> times;
   if (input->slice) {
     ASSIGN_OR_RETURN(times, PredictTimes(*made.found.partitioned.module, input->slice->machine));
   }
   const ProgramFigures figures = FiguresOf(*made.found.partitioned.module, times ? &*times : nullptr);
-  const std::string text =
-      FoundText(made.found, made.mesh, figures, FiguresBefore(command, *input), clock.Seconds());
+  const std::string text = FoundText(made.found, made.mesh, figures, before, clock.Seconds());
   std::fputs(text.c_str(), stdout);
   if (command.annotations.empty()) return absl::OkStatus();
   return WriteOutput(command.annotations,

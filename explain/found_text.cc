@@ -67,6 +67,10 @@ std::string FoundText(const FoundShardings& found, const std::vector<AxisSize>& 
       found.rounds == 1 ? "round" : "rounds", seconds, found.priced_seconds * 1e3, std::max(0.0, gap));
   if (!mesh.empty()) absl::StrAppend(&out, "mesh: --mesh=", MeshText(mesh), "\n");
   absl::StrAppend(&out, FiguresTable(before.value_or(figures), figures, before ? "before" : "", "found"));
+  if (found.is_given) {
+    absl::StrAppend(&out, "found: nothing better than the shardings that the module states\n");
+    return out;
+  }
   std::vector<const FoundAnnotation*> shown;
   for (const FoundAnnotation& annotation : found.annotations) {
     if (!IsResult(annotation)) shown.push_back(&annotation);

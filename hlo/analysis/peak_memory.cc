@@ -11,12 +11,7 @@
 namespace toroid {
 namespace {
 
-// A computation whose steps have an order.
-struct Ordered {
-  MemorySteps steps;
-  std::vector<int> order;
-  std::vector<bool> reserved;  // See MemoryWalk.
-};
+using Ordered = OrderedSteps;
 
 // The peaks of the computations visited so far, by index.
 struct Peaks {
@@ -71,17 +66,23 @@ Ordered AsCompiled(const Computation& computation, const ArraySize* size, const 
   return best;
 }
 
-PeakMemory PeakOf(const Module& module, const ArraySize* size, const CountedMemory& memory, bool compiled) {
-  Peaks peaks;
+std::vector<Ordered> OrderAll(const Module& module, const ArraySize* size, const CountedMemory& memory,
+                              bool compiled, Peaks* peaks) {
   std::vector<Ordered> ordered;
   for (const auto& computation : module.computations()) {
-    ordered.push_back(compiled ? AsCompiled(*computation, size, memory, peaks)
-                               : AsWritten(*computation, size, memory, peaks));
-    MemoryWalk walk(*computation, ordered.back().steps, ordered.back().order, peaks.bytes,
+    ordered.push_back(compiled ? AsCompiled(*computation, size, memory, *peaks)
+                               : AsWritten(*computation, size, memory, *peaks));
+    MemoryWalk walk(*computation, ordered.back().steps, ordered.back().order, peaks->bytes,
                     ordered.back().reserved);
     walk.Run();
-    peaks.Add(walk);
+    peaks->Add(walk);
   }
+  return ordered;
+}
+
+PeakMemory PeakOf(const Module& module, const ArraySize* size, const CountedMemory& memory, bool compiled) {
+  Peaks peaks;
+  const std::vector<Ordered> ordered = OrderAll(module, size, memory, compiled, &peaks);
   PeakMemory peak;
   const Computation* computation = module.entry();
   if (computation == nullptr) return peak;
@@ -102,6 +103,11 @@ PeakMemory PeakOf(const Module& module, const ArraySize* size, const CountedMemo
 }
 
 }  // namespace
+
+std::vector<OrderedSteps> OrderAsCompiled(const Module& module, const MemorySpaces& spaces) {
+  Peaks peaks;
+  return OrderAll(module, nullptr, {&spaces}, /*compiled=*/true, &peaks);
+}
 
 PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size) {
   const MemorySpaces spaces(module);

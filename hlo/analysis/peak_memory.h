@@ -33,6 +33,14 @@ PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size = nullp
 // The peak that a program which is not compiled yet will have once a compiler has fused it (memory_steps.h) and ordered it
 // for little memory (memory_order.h). Parameters and results stay as they are.
 PeakMemory ComputeCompiledPeakMemory(const Module& module, const ArraySize* size = nullptr);
+// The steps of a computation, and their order: positions in `steps.steps`.
+struct OrderedSteps {
+  MemorySteps steps;
+  std::vector<int> order;
+  std::vector<bool> reserved;  // See MemoryWalk.
+};
+// By index of computations: the steps and the order of ComputeCompiledPeakMemory. `spaces`: of the module.
+std::vector<OrderedSteps> OrderAsCompiled(const Module& module, const MemorySpaces& spaces);
 // The peak of the host's memory.
 PeakMemory ComputeHostPeakMemory(const Module& module);
 

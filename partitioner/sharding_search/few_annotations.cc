@@ -18,6 +18,8 @@ constexpr size_t kMostTried = 16;
 constexpr int64_t kMostOps = 4 << 20;
 constexpr int kMostAdded = 24;
 // An annotation is added if it saves this part of the time at least.
+// The part of the wanted plan's memory that a program may need.
+constexpr double kMemorySlack = 1.005;
 constexpr double kLeastSaved = 0.003;
 
 class Search {
@@ -26,9 +28,12 @@ class Search {
       : wanted_(wanted.plan.plan),
         state_(wanted.state),
         prices_(wanted.prices),
+        lives_(wanted.lives),
         memo_(*memo),
         program_(memo->program()),
         graph_(*program_.graph) {
+    if (wanted.keeps_memory)
+      most_peak_ = kMemorySlack * static_cast<double>(PeakOfPlan(program_, lives_, wanted_));
     most_ = CostOf(wanted.plan) * (1 + wanted.tolerance);
     for (const Instruction* parameter : program_.flat->entry()->parameters()) {
       for (const int t : graph_.Leaves(*parameter)) is_argument_.insert(t);
@@ -59,7 +64,12 @@ class Search {
   }
 
  private:
-  double CostOf(const PricedPlan& plan) const { return prices_.OfPlan(plan, &memo_).sum(); }
+  // The time, made longer by the memory that exceeds that of the wanted plan.
+  double CostOf(const PricedPlan& plan) const {
+    const double time = prices_.OfPlan(plan, &memo_).sum();
+    if (most_peak_ == 0) return time;
+    return time * std::max(1.0, static_cast<double>(PeakOfPlan(program_, lives_, plan.plan)) / most_peak_);
+  }
 
   // Arguments, and results of ops that a user can name.
   std::vector<int> Candidates() const {
@@ -153,10 +163,11 @@ class Search {
   const Plan& wanted_;
   const std::vector<std::pair<int, int>>& state_;
   const StepPrices& prices_;
+  const std::vector<TensorLife>& lives_;
   PlanMemo& memo_;
   const PreparedProgram& program_;
   const FlowGraph& graph_;
-  double most_ = 0;
+  double most_ = 0, most_peak_ = 0;  // No peak is kept if it is 0.
   absl::flat_hash_set<int> is_argument_;
   std::vector<SuggestedAnnotation> chosen_, others_;
   std::optional<PricedPlan> best_;

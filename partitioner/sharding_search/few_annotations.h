@@ -32,7 +32,9 @@ struct WantedPlan {
   const std::vector<std::pair<int, int>>&
       state;  // Arguments, and the outputs that are returned in their shardings.
   const StepPrices& prices;
-  double tolerance = 0.01;  // By which part a program may take longer than the plan.
+  const std::vector<TensorLife>& lives;
+  bool keeps_memory = false;  // Whether a program may not need more memory than the plan, either.
+  double tolerance = 0.01;    // By which part a program may take longer than the plan.
 };
 
 // nullopt if propagation finds no plan at all.

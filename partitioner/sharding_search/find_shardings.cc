@@ -34,6 +34,7 @@ constexpr int kMostOthers = 8;
 constexpr int64_t kMostOpsOfOthers = 60000;
 // A limit that was exceeded is lowered a bit further than by what exceeded it.
 constexpr double kMemoryMargin = 0.98;
+constexpr double kLeastLowering = 0.8;
 
 absl::StatusOr<MeasuredProgram> ByPrices(const Module& written, const CostModel& cost) {
   const WholeRun run = WorkOfWholeRun(written);
@@ -68,6 +69,7 @@ class ShardingSearch {
     space_ = corrected;
     RETURN_IF_ERROR(TryGiven());
     RETURN_IF_ERROR(TryOthers());
+    RETURN_IF_ERROR(CompareWithGiven());
     if (!best_) return absl::CancelledError("cancelled before a program was found");
     if (options_.memory && best_->measured.peak_bytes > *options_.memory) {
       return absl::ResourceExhaustedError(absl::StrCat(
@@ -96,13 +98,13 @@ class ShardingSearch {
           "there is one device, so nothing is to be cut; give --mesh=NAME=SIZE,... or --num_partitions");
     }
     memo_ = std::make_unique<PlanMemo>(*program_);
-    lives_ = LivesOf(*program_);
     names_ = std::make_unique<ProgramNames>(*program_->flat, *program_->graph, program_->annotations,
                                             program_->relabeled);
     std::optional<PricedPlan> base = Propagated(CheapestAssignments(), memo_.get());
     if (!base)
       return absl::InvalidArgumentError("no plan: a value cannot be brought to a sharding that an op needs");
     base_ = std::move(base->plan);
+    lives_ = LivesOf(*program_, ProgramSteps(base_, memo_.get()));
     space_.units = names_->Axes();
     std::erase_if(space_.units,
                   [&](const AxisList& unit) { return program_->annotations.mesh.Product(unit) == 1; });
@@ -116,9 +118,10 @@ class ShardingSearch {
   absl::StatusOr<bool> Round() {
     ASSIGN_OR_RETURN(const ShardingProblem problem, ShardingProblem::Make(base_, space_, memo_.get()));
     const absl::StatusOr<Solution> solution = Solve(problem.problem(), options_.solve);
-    if (solution.ok()) return Consider(problem, *solution);
-    if (best_) return false;
-    return solution.status();
+    if (!solution.ok()) return best_ ? absl::StatusOr<bool>(false) : solution.status();
+    std::optional<Tried> tried;
+    RETURN_IF_ERROR(Consider(problem, *solution, &tried));
+    return tried && Correct(*tried);
   }
 
   // The best choice in which the arguments are cut as in the module that was given.
@@ -136,7 +139,26 @@ class ShardingSearch {
       for (const int t : graph.Leaves(*parameter)) problem.Fix(t, shardings[t]);
     }
     const absl::StatusOr<Solution> solution = Solve(problem.problem(), options_.solve);
-    return solution.ok() ? Consider(problem, *solution).status() : absl::OkStatus();
+    return solution.ok() ? Consider(problem, *solution) : absl::OkStatus();
+  }
+
+  // The module as it was given, if that is better than what was found.
+  absl::Status CompareWithGiven() {
+    if (options_.given == nullptr || Cancelled()) return absl::OkStatus();
+    absl::StatusOr<Partitioned> partitioned = PartitionModule(*options_.given, options_.partition);
+    if (!partitioned.ok()) return absl::OkStatus();
+    FoundShardings given;
+    if (best_) {
+      given.priced_seconds = best_->priced_seconds;
+      given.bound_seconds = best_->bound_seconds;
+      given.nodes = best_->nodes;
+      given.costs = best_->costs;
+    }
+    given.is_given = true;
+    given.partitioned = *std::move(partitioned);
+    ASSIGN_OR_RETURN(given.measured, Measured(*given.partitioned.module));
+    if (!best_ || IsBetter(given.measured, best_->measured)) best_ = std::move(given);
+    return absl::OkStatus();
   }
 
   static bool HaveSameAxes(const Mesh& a, const Mesh& b) {
@@ -166,7 +188,7 @@ class ShardingSearch {
         of_choice = before;
         if (!solution.ok()) continue;
         if (static_cast<double>(solution->cost) > (1 + kWorthWriting) * static_cast<double>(cost)) continue;
-        RETURN_IF_ERROR(Consider(problem, *solution).status());
+        RETURN_IF_ERROR(Consider(problem, *solution));
         has_changed = best_choice_ != choice;
         if (has_changed) break;
       }
@@ -174,19 +196,27 @@ class ShardingSearch {
     return absl::OkStatus();
   }
 
-  // Writes the program of a solution, and keeps it if it is the best. False if a further round would do the same.
-  absl::StatusOr<bool> Consider(const ShardingProblem& problem, const Solution& solution) {
-    if (!considered_.insert(solution.choice).second) return false;
+  // What a program takes, and what its prices said.
+  struct Tried {
+    MeasuredProgram measured;
+    PricedRun priced;
+  };
+
+  // Writes the program of a solution unless it has been, and keeps it if it is the best.
+  absl::Status Consider(const ShardingProblem& problem, const Solution& solution,
+                        std::optional<Tried>* tried = nullptr) {
+    if (!considered_.insert(solution.choice).second) return absl::OkStatus();
     ++rounds_;
     std::optional<PricedPlan> wanted = DecideGreedily(problem.PlanOf(solution.choice), CheapestAssignments(),
                                                       /*fixed_outputs=*/true, memo_.get());
-    if (!wanted) return false;
+    if (!wanted) return absl::OkStatus();
     ProgramSteps steps(wanted->plan, memo_.get());
     const Kinds kinds = space_.repeats ? RepeatedKinds(steps, *memo_) : AllApart(steps);
     const StepPrices prices(*program_, lives_, space_.scales);
-    std::optional<FewAnnotations> few =
-        FindFewAnnotations({*wanted, kinds, problem.state(), prices, options_.tolerance}, memo_.get());
-    if (!few) return false;
+    std::optional<FewAnnotations> few = FindFewAnnotations(
+        {*wanted, kinds, problem.state(), prices, lives_, options_.memory.has_value(), options_.tolerance},
+        memo_.get());
+    if (!few) return absl::OkStatus();
     FoundShardings found;
     found.annotations = Named(few->annotations, problem.state(), few->plan.plan);
     RETURN_IF_ERROR(Write(&found));
@@ -196,14 +226,13 @@ class ShardingSearch {
     found.nodes = static_cast<int>(problem.problem().nodes.size());
     for (const ChoiceEdge& edge : problem.problem().edges)
       found.costs += static_cast<int64_t>(edge.costs.size());
-    const SearchSpace space = space_;
-    const bool goes_on = Correct(found, prices.OfPlan(few->plan, memo_.get()));
+    if (tried != nullptr) *tried = Tried{found.measured, prices.OfPlan(few->plan, memo_.get())};
     if (!best_ || IsBetter(found.measured, best_->measured)) {
       best_ = std::move(found);
-      best_space_ = space;
+      best_space_ = space_;
       best_choice_ = solution.choice;
     }
-    return goes_on;
+    return absl::OkStatus();
   }
 
   bool IsBetter(const MeasuredProgram& a, const MeasuredProgram& b) const {
@@ -215,27 +244,30 @@ class ShardingSearch {
     return a.seconds < b.seconds;
   }
 
+  absl::StatusOr<MeasuredProgram> Measured(const Module& written) const {
+    return options_.measure ? options_.measure(written) : ByPrices(written, *options_.partition.cost);
+  }
+
   absl::Status Write(FoundShardings* found) {
     const std::unique_ptr<Module> annotated = CloneModule(module_);
     RETURN_IF_ERROR(GiveAnnotations(found->annotations, annotated.get()));
     ASSIGN_OR_RETURN(found->partitioned, PartitionModule(*annotated, options_.partition));
-    const CostModel& cost = *options_.partition.cost;
-    ASSIGN_OR_RETURN(found->measured, options_.measure ? options_.measure(*found->partitioned.module)
-                                                       : ByPrices(*found->partitioned.module, cost));
+    ASSIGN_OR_RETURN(found->measured, Measured(*found->partitioned.module));
     return absl::OkStatus();
   }
 
   // Corrects the limit and the prices by what was measured. False if they were right.
-  bool Correct(const FoundShardings& found, const PricedRun& priced) {
+  bool Correct(const Tried& tried) {
+    const auto& [measured, priced] = tried;
     bool changes = false;
-    if (options_.memory && found.measured.peak_bytes > *options_.memory) {
-      const double ratio =
-          static_cast<double>(*options_.memory) / static_cast<double>(found.measured.peak_bytes);
+    if (options_.memory && measured.peak_bytes > *options_.memory) {
+      const double ratio = std::max(
+          kLeastLowering, static_cast<double>(*options_.memory) / static_cast<double>(measured.peak_bytes));
       space_.memory = static_cast<int64_t>(kMemoryMargin * ratio * static_cast<double>(*space_.memory));
       changes = true;
     }
-    const double compute = found.measured.seconds - found.measured.collective_seconds;
-    const double collectives = found.measured.collective_seconds;
+    const double compute = measured.seconds - measured.collective_seconds;
+    const double collectives = measured.collective_seconds;
     if (compute <= 0 || collectives <= 0 || priced.compute <= 0 || priced.collectives <= 0) return changes;
     PriceScales scales;
     scales.collectives = space_.scales.collectives * collectives * kPicoseconds / priced.collectives;

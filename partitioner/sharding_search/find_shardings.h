@@ -56,6 +56,8 @@ struct FoundAnnotation {
 
 struct FoundShardings {
   std::vector<FoundAnnotation> annotations;
+  bool is_given =
+      false;  // No choice was better than the shardings of ShardingSearchOptions::given: they are the answer.
   Partitioned partitioned;
   MeasuredProgram measured;
   double priced_seconds = 0;  // Of the choice, by prices as they were at last.

@@ -35,7 +35,7 @@ class ProblemBuilder {
         graph_(*program_.graph),
         steps_(base, memo),
         kinds_(space.repeats ? RepeatedKinds(steps_, *memo) : AllApart(steps_)),
-        lives_(LivesOf(program_)),
+        lives_(LivesOf(program_, steps_)),
         prices_(program_, lives_, space.scales),
         moves_(space.units, memo) {
     made_.memo_ = memo;
