@@ -18,6 +18,7 @@
 #include "hlo/base/suggestion.h"
 #include "hlo/builder/instruction_builder.h"
 #include "hlo/devices/hlo_sharding.h"
+#include "hlo/io/module_meshes.h"
 #include "hlo/io/sdy_sharding.h"
 #include "hlo/io/sharding_text.h"
 
@@ -199,12 +200,7 @@ std::string NamesInstead(absl::string_view name, const Module& module) {
 // Completes a sharding as --explain prints it, [{"model"}, {}], with the module's one mesh:
 // {mesh['model'=4], [{'model'}, {}]}.
 absl::StatusOr<std::string> OverTheMesh(absl::string_view dims, const Module& module) {
-  const auto& attributes = module.proto().frontend_attributes().map();
-  const auto it = attributes.find("xla.sdy.meshes");
-  SdyMeshes meshes;
-  if (it != attributes.end()) {
-    ASSIGN_OR_RETURN(meshes, ParseSdyMeshes(it->second));
-  }
+  ASSIGN_OR_RETURN(const SdyMeshes meshes, SdyMeshesOf(module));
   const SdyMesh* only = nullptr;
   int count = 0;
   for (const auto& [name, mesh] : meshes) {
