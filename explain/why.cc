@@ -7,12 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "explain/origins.h"
-#include "explain/shown_name.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/analysis/source_frames.h"
+#include "hlo/base/glob.h"
 #include "hlo/base/suggestion.h"
 #include "hlo/base/text_table.h"
-#include "partitioner/prepare/sharding_lines.h"
+#include "partitioner/prepare/shown_name.h"
 #include "partitioner/provenance/program_names.h"
 
 namespace toroid {
@@ -54,7 +54,7 @@ class Answerer {
       const int t = graph_.outputs()[i], number = static_cast<int>(i);
       if ((name == "output{}" && graph_.outputs().size() == 1) ||
           (absl::StartsWith(name, "output{") && shown.Means(absl::StrCat("output{", i, "}"))) ||
-          name == names_.OutputName(number))
+          name == names_.OutputName(number) || (!shown.IsPlain() && shown.Means(names_.OutputName(number))))
         tensors.push_back(t);
     }
     return tensors;
