@@ -50,11 +50,13 @@ class Answerer {
         tensors.push_back(t);
       }
     }
+    // A name of several values means outputs if it means nothing else.
+    const bool means_outputs = tensors.empty() && !shown.IsPlain();
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       const int t = graph_.outputs()[i], number = static_cast<int>(i);
       if ((name == "output{}" && graph_.outputs().size() == 1) ||
           (absl::StartsWith(name, "output{") && shown.Means(absl::StrCat("output{", i, "}"))) ||
-          name == names_.OutputName(number) || (!shown.IsPlain() && shown.Means(names_.OutputName(number))))
+          name == names_.OutputName(number) || (means_outputs && shown.Means(names_.OutputName(number))))
         tensors.push_back(t);
     }
     return tensors;
