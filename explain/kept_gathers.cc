@@ -113,10 +113,11 @@ std::vector<ExplainedNote> KeptGathers(const Module& module,
     note.name = ParameterName(*parameter);
     note.names = {note.name};
     note.detail = absl::StrCat(shape.ToString(), " ", BytesText(ArrayBytes(shape)));
-    note.reason = absl::StrCat("used at ", PlaceOf(*uses.first, &frames), " and, ", CountText(between),
-                               between == 1 ? " op" : " ops", " later, in the backward pass of ",
-                               PlaceOf(*uses.last, &frames));
-    note.source = record.source;
+    note.source = PlaceOf(*uses.first, &frames);
+    const std::string last = PlaceOf(*uses.last, &frames);
+    note.reason =
+        absl::StrCat("used again ", CountText(between), between == 1 ? " op" : " ops",
+                     " later, in the backward pass", last == note.source ? "" : absl::StrCat(" of ", last));
     kept.emplace_back(ArrayBytes(shape), std::move(note));
   }
   std::stable_sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.first > b.first; });

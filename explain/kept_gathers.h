@@ -1,6 +1,6 @@
 // Gathered arguments that are kept: made whole once, used by the forward pass, and used again by the backward pass. They take memory in between, where a second gather (jax.checkpoint around the use) takes none.
 //
-//   kept: params['w'] f32[256,256] 262.1 kB, used at fsdp.py:7 and, 1 op later, in the backward pass of fsdp.py:7 (fsdp.py:6)
+//   kept: params['w'] f32[256,256] 262.1 kB, used again 1 op later, in the backward pass (fsdp.py:7)
 #pragma once
 
 #include <vector>

@@ -90,8 +90,8 @@ TEST(UsersQuestionsTest, AreGatheredWeightsKeptForTheBackwardPass) {
       FirstLines("q11_gathered_weights.hlo", "--explain"),
       AllOf(HasSubstr("all-gather              1      8    32.8 kB   229.4 kB  whole of params['w']: "
                       "[{a8}, {}] -> [{}, {}] (fsdp.py:6)"),
-            HasSubstr("kept: params['w'] f32[256,256] 262.1 kB, used at fsdp.py:7 and, 1 op later, in the "
-                      "backward pass of fsdp.py:7 (fsdp.py:6)")));
+            HasSubstr("kept: params['w'] f32[256,256] 262.1 kB, used again 1 op later, in the backward pass "
+                      "(fsdp.py:7)")));
 }
 
 // The partitioned gradient on four devices is that of one device, and all devices hold the same.
