@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "hlo/analysis/sharding_stats.h"
+#include "hlo/io/module_meshes.h"
 #include "hlo/io/sdy_sharding.h"
 #include "hlo/opcode.h"
 #include "partitioner/prepare/sharding_lines.h"
@@ -51,10 +52,7 @@ bool AsksForCut(const std::string& shardy, const SdyMeshes& meshes) {
 
 // The first instruction whose sharding cuts something; null if there is none.
 const Instruction* FirstAskedCut(const Module& module) {
-  const auto& attributes = module.proto().frontend_attributes().map();
-  const auto text = attributes.find("xla.sdy.meshes");
-  SdyMeshes meshes;
-  if (text != attributes.end()) meshes = ParseSdyMeshes(text->second).value_or(meshes);
+  const SdyMeshes meshes = SdyMeshesOf(module).value_or(SdyMeshes());
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
       const std::string* shardy = instruction->FrontendAttribute("xla.sdy.sharding");

@@ -18,6 +18,7 @@
 #include "explain/explain_table.h"
 #include "explain/explanation.h"
 #include "explain/frames_text.h"
+#include "explain/kept_gathers.h"
 #include "explain/large_whole_arrays.h"
 #include "explain/page/page.h"
 #include "explain/page/whole_arrays.h"
@@ -95,8 +96,12 @@ absl::Status ReportExplanation(const PartitionCommand& command, const PartitionI
   if (command.explain == ExplainMode::kPlan) std::fputs(partitioned.plan.c_str(), stdout);
   const bool is_table = command.explain != ExplainMode::kNothing && command.explain != ExplainMode::kPlan;
   if (command.html.empty() && !is_table && !command.frames) return absl::OkStatus();
-  const Report report = {partitioned, times, ListCollectives(*partitioned.module),
-                         LargeWholeArrays(partitioned), Diagnose(command, input, partitioned)};
+  std::vector<CollectiveRecord> collectives = ListCollectives(*partitioned.module);
+  std::vector<ExplainedNote> large = LargeWholeArrays(partitioned);
+  const std::vector<ExplainedNote> kept = KeptGathers(*partitioned.module, collectives);
+  large.insert(large.end(), kept.begin(), kept.end());
+  const Report report = {partitioned, times, std::move(collectives), std::move(large),
+                         Diagnose(command, input, partitioned)};
   RETURN_IF_ERROR(WriteHtml(command, input, report));
   PrintExplanation(command, report);
   if (command.frames) {

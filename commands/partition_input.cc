@@ -1,12 +1,16 @@
 #include "commands/partition_input.h"
 
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "commands/file_names.h"
+#include "hlo/analysis/source_frames.h"
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
 #include "hlo/devices/spmd_record.h"
@@ -70,11 +74,31 @@ absl::StatusOr<std::optional<Slice>> LoadSlice(const std::string& name) {
   return slice;
 }
 
+namespace {
+
+// A part that no file has is most often misspelled: then all frames are a library's, or none.
+void NoteUnusedParts(absl::string_view flag, const std::vector<std::string>& parts, const Module& module) {
+  constexpr size_t kFew = 4;
+  for (const std::string& part : PartsOfNoFile(parts, module)) {
+    const std::vector<std::string> files = SomeFiles(module, kFew);
+    const std::string line = absl::StrCat(
+        flag, "=", part, ": no file of the program has this in its name; ",
+        files.empty()
+            ? "it names no files"
+            : absl::StrCat("it names ", absl::StrJoin(files, ", "), files.size() == kFew ? ", ..." : ""));
+    std::fprintf(stderr, "%s\n", line.c_str());
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<PartitionInput> ReadInputFile(const PartitionCommand& command) {
   PartitionInput input;
   input.observer = ObserverOf(command, input.arrays);
   ASSIGN_OR_RETURN(input.file, ReadHloFile(command.input));
   SetAuthorFiles(command.author_files, input.file.module.get());
+  NoteUnusedParts("--author", command.author_files.author, *input.file.module);
+  NoteUnusedParts("--not_author", command.author_files.not_author, *input.file.module);
   RETURN_IF_ERROR(Annotate(VerifyModule(*input.file.module), NameOfInput(command.input)));
   RETURN_IF_ERROR(Annotate(Free(command, &input), NameOfInput(command.input)));
   RETURN_IF_ERROR(Annotate(GiveShardings(command, &input.file), NameOfInput(command.input)));

@@ -1,5 +1,6 @@
 #include "commands/partition_trials.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -17,9 +18,14 @@
 namespace toroid {
 namespace {
 
-// The diagnosis tries little.
-constexpr AdviceBudget kDiagnosisBudget = {
-    .changes = {.prices = 96, .ops = 1 << 18}, .trials = 6, .least_promised = 0.03, .least_saved = 0.05};
+// The diagnosis tries little, and of a large program less.
+AdviceBudget DiagnosisBudget(int64_t instructions) {
+  const int64_t trials = std::min<int64_t>(6, kDiagnosedInstructions / std::max<int64_t>(1, instructions));
+  return {.changes = {.prices = 96, .ops = 1 << 18},
+          .trials = static_cast<size_t>(trials),
+          .least_promised = 0.03,
+          .least_saved = 0.05};
+}
 
 absl::StatusOr<ProgramFigures> FiguresOnSlice(const Module& partitioned, const PartitionInput& input) {
   if (!input.slice) return FiguresOf(partitioned);
@@ -79,13 +85,14 @@ Diagnosis Diagnose(const PartitionCommand& command, const PartitionInput& input,
   if (input.file.module == nullptr || partitioned.program == nullptr || command.advise) return diagnosis;
   absl::StatusOr<ProgramFigures> now = FiguresOnSlice(*partitioned.module, input);
   if (!now.ok() || now->explanation.sent_bytes == 0) return diagnosis;
-  if (input.file.module->NumInstructions() > kMostDiagnosedOps) {
+  const AdviceBudget budget = DiagnosisBudget(input.file.module->NumInstructions());
+  if (budget.trials == 0) {
     diagnosis.is_skipped = true;
     return diagnosis;
   }
   const Trials trials(command, input);
   const auto with = [&](const std::vector<std::string>& given) { return trials.With(given); };
-  for (Advice& advice : FindAdvice(partitioned, *now, with, kDiagnosisBudget))
+  for (Advice& advice : FindAdvice(partitioned, *now, with, budget))
     diagnosis.changes.push_back(std::move(advice.change));
   return diagnosis;
 }

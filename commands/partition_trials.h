@@ -12,12 +12,12 @@ namespace toroid {
 absl::Status TryShardings(const PartitionCommand& command, const PartitionInput& input,
                           const Partitioned& partitioned);
 
-// What --explain says below its table without being asked: at most three changes that were tried. Of a program of more than
-// kMostDiagnosedOps instructions before partitioning nothing is tried, and the diagnosis says so.
+// What --explain says below its table without being asked: at most three changes that were tried. Six programs are tried,
+// fewer if they have more than kDiagnosedInstructions together before partitioning. If not even one is, the diagnosis says so.
 Diagnosis Diagnose(const PartitionCommand& command, const PartitionInput& input,
                    const Partitioned& partitioned);
 
-// Six trials on a program of this size take about a second.
-inline constexpr int64_t kMostDiagnosedOps = 5000;
+// Instructions of all programs that are tried. They take about a second.
+inline constexpr int64_t kDiagnosedInstructions = 200000;
 
 }  // namespace toroid

@@ -42,7 +42,7 @@ struct Text {
     const std::vector<int> fit = FitWidths({TextWidth(name), TextWidth(source)}, width - fixed);
     std::string out = CutMiddle(name, fit[0]);
     if (!step.empty()) absl::StrAppend(&out, ": ", step);
-    if (!source.empty()) absl::StrAppend(&out, " (", CutMiddle(source, fit[1]), ")");
+    if (!source.empty()) absl::StrAppend(&out, " (", CutFront(source, fit[1]), ")");
     return out;
   }
   // The step on one line if it fits in `width` columns; otherwise its arrow begins a second line.
@@ -155,7 +155,7 @@ std::string NoteLine(const ExplainedNote& note, int width) {
       FitWidths({TextWidth(note.name), TextWidth(note.reason), TextWidth(note.source)}, width - fixed);
   std::string out =
       absl::StrCat(note.kind, ": ", CutMiddle(note.name, fit[0]), middle, CutMiddle(note.reason, fit[1]));
-  if (!note.source.empty()) absl::StrAppend(&out, " (", CutMiddle(note.source, fit[2]), ")");
+  if (!note.source.empty()) absl::StrAppend(&out, " (", CutFront(note.source, fit[2]), ")");
   return out;
 }
 

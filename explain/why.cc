@@ -7,12 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "explain/origins.h"
-#include "explain/shown_name.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/analysis/source_frames.h"
+#include "hlo/base/glob.h"
 #include "hlo/base/suggestion.h"
 #include "hlo/base/text_table.h"
-#include "partitioner/prepare/sharding_lines.h"
+#include "partitioner/prepare/shown_name.h"
 #include "partitioner/provenance/program_names.h"
 
 namespace toroid {
@@ -50,11 +50,13 @@ class Answerer {
         tensors.push_back(t);
       }
     }
+    // A name of several values means outputs if it means nothing else.
+    const bool means_outputs = tensors.empty() && !shown.IsPlain();
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       const int t = graph_.outputs()[i], number = static_cast<int>(i);
       if ((name == "output{}" && graph_.outputs().size() == 1) ||
           (absl::StartsWith(name, "output{") && shown.Means(absl::StrCat("output{", i, "}"))) ||
-          name == names_.OutputName(number))
+          name == names_.OutputName(number) || (means_outputs && shown.Means(names_.OutputName(number))))
         tensors.push_back(t);
     }
     return tensors;

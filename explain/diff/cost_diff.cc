@@ -1,6 +1,7 @@
 #include "explain/diff/cost_diff.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -33,6 +34,14 @@ std::string Key(absl::string_view kind, int64_t cost, absl::string_view where) {
   return absl::StrCat(kind, "\n", cost, "\n", where);
 }
 
+// Times of one item are read as equal below half a picosecond, the simulator's unit.
+constexpr double kSameSeconds = 0.5e-12;
+
+// Of so many executions of an item.
+double SecondsOf(const CostItem& item, int64_t times) {
+  return item.times == 0 ? 0 : item.seconds * static_cast<double>(times) / static_cast<double>(item.times);
+}
+
 // The items of one program, and how many executions of each have no counterpart yet.
 struct Side {
   explicit Side(const std::vector<CostItem>& of) : items(of) {
@@ -58,8 +67,7 @@ class RowParts {
       part.part = {.what = item.what, .cost = item.cost, .step = item.step, .source = item.source};
     }
     part.part.times = SaturatingAdd(part.part.times, times);
-    part.part.seconds +=
-        item.times == 0 ? 0 : item.seconds * static_cast<double>(times) / static_cast<double>(item.times);
+    part.part.seconds += SecondsOf(item, times);
     part.names.push_back(item.name);
   }
 
@@ -99,14 +107,15 @@ class Differ {
     diff_.total_a = a_.total;
     diff_.total_b = b_.total;
     PairMatched();
-    const auto same = [this](int i, int, int64_t times) { CountSame(i, times); };
+    const auto same = [this](int i, int j, int64_t times) { CountSame(i, j, times); };
     Pair([](const Side& side, int i) { return absl::StrCat(side.places[i], "\n", side.plain_names[i]); },
          same);
     Pair([](const Side& side, int i) { return side.places[i]; }, same);
     Pair([](const Side& side, int i) { return absl::StrCat("\n", side.plain_names[i]); }, same);
     if (elsewhere == Elsewhere::kYes) PairElsewhere();
     AddRowsOfLines();
-    AddRowsElsewhere();
+    AddRowsOfSame(other_times_, CostRowKind::kOtherTime);
+    AddRowsOfSame(elsewhere_, CostRowKind::kElsewhere);
     return std::move(diff_);
   }
 
@@ -115,12 +124,25 @@ class Differ {
     RowParts a, b;
     std::string place_in_a;
   };
+  using RowsOfSame = std::map<std::pair<std::string, std::string>, SideParts>;  // By place in A and in B.
   using WhereOf = std::function<std::string(const Side&, int)>;
   using OnPair = std::function<void(int, int, int64_t)>;
 
-  void CountSame(int i, int64_t times) {
-    diff_.same = SaturatingAdd(diff_.same, SaturatingMultiply(a_.items[i].cost, times));
+  void CountSame(int i, int j, int64_t times) {
+    if (times == 0) return;
     diff_.same_times = SaturatingAdd(diff_.same_times, times);
+    if (std::abs(SecondsOf(b_.items[j], times) - SecondsOf(a_.items[i], times)) > kSameSeconds) {
+      AddSame(i, j, times, &other_times_);
+    } else {
+      diff_.same = SaturatingAdd(diff_.same, SaturatingMultiply(a_.items[i].cost, times));
+    }
+  }
+
+  void AddSame(int i, int j, int64_t times, RowsOfSame* rows) {
+    SideParts& row = (*rows)[{a_.places[i], b_.places[j]}];
+    row.a.Add(a_.items[i], a_.plain_names[i], times);
+    row.b.Add(b_.items[j], b_.plain_names[j], times);
+    row.place_in_a = a_.items[i].place;
   }
 
   int64_t Take(int i, int j) {
@@ -141,7 +163,7 @@ class Differ {
       if (found == of_b.end() || b_.items[found->second].op == nullptr) continue;
       const CostItem& other = b_.items[found->second];
       if (item.kind == other.kind && item.cost == other.cost) {
-        CountSame(static_cast<int>(i), Take(static_cast<int>(i), found->second));
+        CountSame(static_cast<int>(i), found->second, Take(static_cast<int>(i), found->second));
       }
     }
   }
@@ -166,12 +188,7 @@ class Differ {
 
   void PairElsewhere() {
     Pair([](const Side&, int) { return std::string("\n"); },
-         [this](int i, int j, int64_t times) {
-           SideParts& row = elsewhere_[{a_.places[i], b_.places[j]}];
-           row.a.Add(a_.items[i], a_.plain_names[i], times);
-           row.b.Add(b_.items[j], b_.plain_names[j], times);
-           row.place_in_a = a_.items[i].place;
-         });
+         [this](int i, int j, int64_t times) { AddSame(i, j, times, &elsewhere_); });
   }
 
   // The line, or the name of what has none.
@@ -182,13 +199,13 @@ class Differ {
   void AddRowsOfLines() {
     std::map<std::string, SideParts> rows;
     for (size_t i = 0; i < a_.items.size(); ++i) {
-      if (a_.left[i] == 0 || a_.items[i].cost == 0) continue;
+      if (a_.left[i] == 0 || (a_.items[i].cost == 0 && a_.items[i].seconds == 0)) continue;
       SideParts& row = rows[PlaceOf(a_, static_cast<int>(i))];
       row.a.Add(a_.items[i], a_.plain_names[i], a_.left[i]);
       row.place_in_a = a_.items[i].place;
     }
     for (size_t j = 0; j < b_.items.size(); ++j) {
-      if (b_.left[j] == 0 || b_.items[j].cost == 0) continue;
+      if (b_.left[j] == 0 || (b_.items[j].cost == 0 && b_.items[j].seconds == 0)) continue;
       rows[PlaceOf(b_, static_cast<int>(j))].b.Add(b_.items[j], b_.plain_names[j], b_.left[j]);
     }
     for (auto& [place, parts] : rows) Append(parts, place[0] == '\n' ? "" : place);
@@ -198,14 +215,17 @@ class Differ {
     });
   }
 
-  void AddRowsElsewhere() {
+  void AddRowsOfSame(RowsOfSame& rows, CostRowKind kind) {
     const size_t before = diff_.rows.size();
-    for (auto& [places, parts] : elsewhere_) {
+    for (auto& [places, parts] : rows) {
       Append(parts, places.second);
-      diff_.rows.back().kind = CostRowKind::kElsewhere;
+      diff_.rows.back().kind = kind;
     }
     std::stable_sort(diff_.rows.begin() + static_cast<std::ptrdiff_t>(before), diff_.rows.end(),
-                     [](const CostRow& x, const CostRow& y) { return x.cost_a > y.cost_a; });
+                     [kind](const CostRow& x, const CostRow& y) {
+                       if (kind == CostRowKind::kElsewhere) return x.cost_a > y.cost_a;
+                       return std::abs(x.time_difference()) > std::abs(y.time_difference());
+                     });
   }
 
   void Append(SideParts& parts, const std::string& place) {
@@ -228,7 +248,7 @@ class Differ {
   Side a_, b_;
   const ModuleMatch& match_;
   CostDiff diff_;
-  std::map<std::pair<std::string, std::string>, SideParts> elsewhere_;  // By place in A and in B.
+  RowsOfSame elsewhere_, other_times_;
 };
 
 }  // namespace

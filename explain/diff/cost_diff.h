@@ -27,7 +27,8 @@ struct CostPart {
   std::string step, source;
 };
 
-enum class CostRowKind : uint8_t { kOnlyA, kOnlyB, kChanged, kElsewhere };
+// kOtherTime: items that stand for each other at one line and take other times, as where other collectives share their links.
+enum class CostRowKind : uint8_t { kOnlyA, kOnlyB, kChanged, kElsewhere, kOtherTime };
 
 struct CostRow {
   CostRowKind kind = CostRowKind::kChanged;
@@ -38,13 +39,17 @@ struct CostRow {
   double seconds_a = 0, seconds_b = 0;
 
   int64_t difference() const { return cost_b - cost_a; }
+  double time_difference() const { return seconds_b - seconds_a; }
+  // Whether both sides have the same items, at one line or elsewhere.
+  bool is_same() const { return kind == CostRowKind::kElsewhere || kind == CostRowKind::kOtherTime; }
 };
 
-// Costs saturate; below that, total_a = same + the rows' cost_a, and likewise for b.
+// Costs saturate; below that, total_a = same + the rows' cost_a, and likewise for b. The items' seconds differ in all by what the rows'
+// differ, but for a rounding of half a picosecond for each item.
 struct CostDiff {
   int64_t total_a = 0, total_b = 0, same = 0;
   int64_t same_times = 0;     // Items of A that have one in B at the same line or of the same name.
-  std::vector<CostRow> rows;  // Largest difference first; those of kElsewhere last.
+  std::vector<CostRow> rows;  // Largest difference first; those of kElsewhere and kOtherTime last.
 };
 
 // Whether items at different lines, with different names, may stand for each other.

@@ -1,6 +1,8 @@
 #include "explain/diff/cost_items.h"
 
 #include <algorithm>
+#include <cmath>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -23,6 +25,12 @@ namespace {
 
 // So many ops between partial sums and the collective that sums them are looked through.
 constexpr int kMostSteps = 16;
+
+// So many ops behind one without a line are looked at, and before it.
+constexpr size_t kMostNear = 64;
+
+// Sums of seconds are read as equal up to this.
+constexpr double kNoSeconds = 1e-12;
 
 bool IsSpreadScalar(const Instruction& op) {
   return op.opcode() == Opcode::kBroadcast && op.num_operands() == 1 && op.operand(0)->shape().dims().empty();
@@ -104,12 +112,56 @@ void AppendArrays(const CostItem& whole, Collective collective, SourceFrames* fr
   }
 }
 
+// The lines of the ops around one that has none.
+class NearLines {
+ public:
+  explicit NearLines(SourceFrames* frames) : frames_(frames) {}
+
+  // The line of the nearest op behind `op` that has one, or else of the nearest before it; "" if there is none near.
+  std::string Of(const Instruction& op) {
+    auto& users = users_[op.computation()];
+    if (users == nullptr) users = std::make_unique<UserMap>(*op.computation());
+    std::string line = Nearest(op, [&](const Instruction& reached) { return users->users(reached); });
+    if (!line.empty()) return line;
+    return Nearest(op, [](const Instruction& reached) { return reached.operands(); });
+  }
+
+ private:
+  template <typename NeighboursOf>
+  std::string Nearest(const Instruction& op, const NeighboursOf& neighbours_of) {
+    std::vector<const Instruction*> reached = {&op};
+    for (size_t i = 0; i < reached.size(); ++i) {
+      for (const Instruction* next : neighbours_of(*reached[i])) {
+        if (std::string line = frames_->LineOf(next->metadata()); !line.empty()) return line;
+        if (reached.size() == kMostNear) break;
+        if (std::find(reached.begin(), reached.end(), next) == reached.end()) reached.push_back(next);
+      }
+    }
+    return "";
+  }
+
+  SourceFrames* frames_;
+  absl::flat_hash_map<const Computation*, std::unique_ptr<UserMap>> users_;
+};
+
+// What the machine's own collectives take, so that the items' seconds add up to those of the program.
+void AppendRest(const PredictedTimes& times, std::vector<CostItem>* items) {
+  double rest = times.collective_seconds;
+  for (const CostItem& item : *items) rest -= item.seconds;
+  if (std::abs(rest) < kNoSeconds) return;
+  items->push_back({.kind = "of the machine",
+                    .what = "more, which the machine's compiler makes",
+                    .name = "collectives that are none of the program's",
+                    .seconds = rest});
+}
+
 }  // namespace
 
 std::vector<CostItem> CollectiveItems(const Module& module, const PredictedTimes* times,
                                       SourceFrames* frames) {
   std::vector<CostItem> items;
   const DeviceCounts counts = DeviceCountsOf(module);
+  NearLines near(frames);
   for (const CollectiveRecord& record : ListCollectives(module, frames)) {
     CostItem item;
     item.kind = item.what =
@@ -132,8 +184,10 @@ std::vector<CostItem> CollectiveItems(const Module& module, const PredictedTimes
       const std::string line = frames->LineOf(ProducerOf(*record.op, record.array).metadata());
       if (!line.empty()) item.place = line;
     }
+    if (item.place.empty()) item.place = near.Of(*record.op);
     items.push_back(std::move(item));
   }
+  if (times != nullptr) AppendRest(*times, &items);
   return items;
 }
 

@@ -47,6 +47,8 @@ absl::string_view KindText(CostRowKind kind) {
       return "only in b";
     case CostRowKind::kElsewhere:
       return "elsewhere";
+    case CostRowKind::kOtherTime:
+      return "other time";
     case CostRowKind::kChanged:
       break;
   }

@@ -20,9 +20,10 @@ namespace {
 // Rows of a section, parts of one side of a row, and other entries that are printed; those after them are one line.
 struct Limits {
   size_t rows = 12, parts = 4, entries = 8;
-  double least_share = 1e-4;  // Of a row in the larger total.
+  double least_share = 1e-4;    // Of a row in the larger total.
+  double least_seconds = 1e-7;  // By which a row of the same items differs.
 };
-constexpr Limits kAll = {SIZE_MAX, SIZE_MAX, SIZE_MAX, 0};
+constexpr Limits kAll = {SIZE_MAX, SIZE_MAX, SIZE_MAX, 0, 0};
 
 // A name may be shortened to this many columns.
 constexpr int kEnoughOfAName = 24;
@@ -83,32 +84,40 @@ std::string WhereOf(const CostRow& row) {
   return where;
 }
 
+// ", +1.2 us"
+std::string TimePart(double seconds) {
+  if (seconds == 0) return "";
+  return absl::StrCat(", ", seconds < 0 ? "-" : "+", TimeText(std::abs(seconds)));
+}
+
 std::string RowLines(const CostRow& row, const Section& section) {
-  std::string front = absl::StrCat("  ", Signed(row.difference(), section.amount));
-  const double seconds = row.seconds_b - row.seconds_a;
-  if (seconds != 0) absl::StrAppend(&front, ", ", seconds < 0 ? "-" : "+", TimeText(std::abs(seconds)));
-  absl::StrAppend(&front, row.kind == CostRowKind::kOnlyA   ? "  only in A  "
-                          : row.kind == CostRowKind::kOnlyB ? "  only in B  "
-                                                            : "  ");
-  return absl::StrCat(
-      front, CutMiddle(WhereOf(row), std::max(kEnoughOfAName, section.width - TextWidth(front))), "\n",
-      SideLines("A", row.a, row.place_in_a.empty() ? row.place : row.place_in_a, section),
-      SideLines("B", row.b, row.place, section));
+  std::string front =
+      absl::StrCat("  ", Signed(row.difference(), section.amount), TimePart(row.time_difference()));
+  absl::StrAppend(&front, row.kind == CostRowKind::kOnlyA       ? "  only in A  "
+                          : row.kind == CostRowKind::kOnlyB     ? "  only in B  "
+                          : row.kind == CostRowKind::kOtherTime ? "  the same  "
+                                                                : "  ");
+  const std::string head = absl::StrCat(
+      front, CutMiddle(WhereOf(row), std::max(kEnoughOfAName, section.width - TextWidth(front))), "\n");
+  if (row.kind == CostRowKind::kOtherTime) return head;
+  return absl::StrCat(head,
+                      SideLines("A", row.a, row.place_in_a.empty() ? row.place : row.place_in_a, section),
+                      SideLines("B", row.b, row.place, section));
 }
 
 // "the same: 12 arrays, 3.4 kB, of which 2 elsewhere"
 std::string SameLine(const CostDiff& costs, const Section& section) {
-  int64_t elsewhere = 0, elsewhere_times = 0;
+  int64_t same = costs.same, elsewhere_times = 0;
   for (const CostRow& row : costs.rows) {
+    if (row.is_same()) same += row.cost_a;
     if (row.kind != CostRowKind::kElsewhere) continue;
-    elsewhere += row.cost_a;
     for (const CostPart& part : row.a) elsewhere_times += part.times;
   }
   const int64_t times = costs.same_times + elsewhere_times;
   if (times == 0) return "";
   std::string line =
       absl::StrCat("  the same in both: ", Plural(times, section.items, absl::StrCat(section.items, "s")),
-                   ", ", section.amount(costs.same + elsewhere));
+                   ", ", section.amount(same));
   if (elsewhere_times > 0) absl::StrAppend(&line, ", of which ", CountText(elsewhere_times), " elsewhere");
   return line + "\n";
 }
@@ -116,6 +125,8 @@ std::string SameLine(const CostDiff& costs, const Section& section) {
 // Whether a row is printed by itself.
 bool IsShown(const CostRow& row, const CostDiff& costs, const Section& section) {
   if (row.kind == CostRowKind::kElsewhere) return false;
+  if (row.kind == CostRowKind::kOtherTime)
+    return std::abs(row.time_difference()) >= section.limits.least_seconds;
   if (row.difference() == 0) return section.shows_even_rows;
   const double total = static_cast<double>(std::max(costs.total_a, costs.total_b));
   return static_cast<double>(std::abs(row.difference())) >= section.limits.least_share * total;
@@ -125,17 +136,20 @@ std::string CostLines(const CostDiff& costs, const Section& section) {
   std::string out;
   size_t shown = 0, others = 0;
   int64_t rest = 0;
+  double rest_seconds = 0;
   for (const CostRow& row : costs.rows) {
     if (shown < section.limits.rows && IsShown(row, costs, section)) {
       ++shown;
       out += RowLines(row, section);
-    } else if (row.kind != CostRowKind::kElsewhere && (row.difference() != 0 || section.shows_even_rows)) {
+    } else if (row.kind == CostRowKind::kElsewhere ? row.time_difference() != 0
+                                                   : row.difference() != 0 || section.shows_even_rows) {
       ++others;
       rest += row.difference();
+      rest_seconds += row.time_difference();
     }
   }
   if (others > 0) {
-    absl::StrAppend(&out, "  ", Signed(rest, section.amount), "  at ",
+    absl::StrAppend(&out, "  ", Signed(rest, section.amount), TimePart(rest_seconds), "  at ",
                     Plural(static_cast<int64_t>(others), "other place", "other places"), "\n");
   }
   return out.empty() ? "" : absl::StrCat(section.heading, ":\n", out, SameLine(costs, section));
@@ -266,9 +280,8 @@ std::string DiffSummary(const ProgramDiff& diff) {
     if (!diff.sent.rows.empty()) absl::StrAppend(&out, "; ", LargestText(diff.sent.rows[0]));
     return out;
   }
-  const bool rows_differ = std::any_of(diff.sent.rows.begin(), diff.sent.rows.end(), [](const CostRow& row) {
-    return row.kind != CostRowKind::kElsewhere;
-  });
+  const bool rows_differ = std::any_of(diff.sent.rows.begin(), diff.sent.rows.end(),
+                                       [](const CostRow& row) { return !row.is_same(); });
   const std::string sends = a.sent_bytes == 0
                                 ? "neither sends anything"
                                 : absl::StrCat("both send ", BytesText(a.sent_bytes), " per device, by ",

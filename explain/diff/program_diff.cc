@@ -11,6 +11,7 @@
 #include "hlo/analysis/buffers.h"
 #include "hlo/analysis/collective_records.h"
 #include "hlo/analysis/device_groups.h"
+#include "hlo/analysis/output_names.h"
 #include "hlo/analysis/source_frames.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
@@ -81,7 +82,12 @@ std::vector<ShardingChange> ShardingChanges(const Module& a, const Module& b) {
                           name_of, &changes);
   }
   const Shape &result_a = a.entry()->root()->shape(), &result_b = b.entry()->root()->shape();
+  const std::vector<std::string> outputs = OutputNames(a);
   const auto name_of = [&](size_t leaf) {
+    // Leaves and elements of the tuple are the same, unless one of these is a tuple.
+    if (static_cast<size_t>(result_a.NumLeaves()) == outputs.size() && leaf < outputs.size() &&
+        !outputs[leaf].empty())
+      return outputs[leaf];
     return result_a.IsTuple() ? absl::StrCat("output{", leaf, "}") : "output";
   };
   AppendShardingChanges(result_a, result_b, OutputShardings(a), OutputShardings(b), name_of, &changes);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
 #include "hlo/io/mesh_text.h"
+#include "hlo/io/module_meshes.h"
 #include "hlo/io/sdy_sharding.h"
 #include "hlo/io/sharding_text.h"
 
@@ -15,7 +16,6 @@ namespace toroid {
 namespace {
 
 constexpr char kSdySharding[] = "xla.sdy.sharding";
-constexpr char kSdyMeshes[] = "xla.sdy.meshes";
 
 int64_t MeshDevices(const xla::MeshProto& mesh) {
   int64_t devices = 1;
@@ -96,10 +96,7 @@ ShardingStats ComputeShardingStats(const Module& module) {
     stats.devices = std::max(stats.devices, DevicesOf(*sharding));
   }
   for (const auto& [sharding, count] : sdy_uses) stats.distinct[sharding] += count;
-  const auto& attributes = module.proto().frontend_attributes().map();
-  const auto text = attributes.find(kSdyMeshes);
-  if (text == attributes.end()) return stats;
-  const absl::StatusOr<SdyMeshes> meshes = ParseSdyMeshes(text->second);
+  const absl::StatusOr<SdyMeshes> meshes = SdyMeshesOf(module);
   if (!meshes.ok()) return stats;
   for (const auto& [name, mesh] : *meshes) {
     stats.devices = std::max(stats.devices, mesh.NumDevices());

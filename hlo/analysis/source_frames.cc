@@ -102,6 +102,42 @@ void SetAuthorFiles(const AuthorFiles& files, Module* module) {
   if (!files.not_author.empty()) attributes[kNotAuthor] = absl::StrJoin(files.not_author, "\n");
 }
 
+namespace {
+
+std::set<absl::string_view> FilesOf(const Module& module) {
+  const auto& names = module.proto().stack_frame_index().file_names();
+  std::set<absl::string_view> files(names.begin(), names.end());
+  for (const auto& computation : module.computations()) {
+    for (const auto& op : computation->instructions()) {
+      if (op->metadata() != nullptr && !op->metadata()->source_file().empty())
+        files.insert(op->metadata()->source_file());
+    }
+  }
+  return files;
+}
+
+}  // namespace
+
+std::vector<std::string> PartsOfNoFile(const std::vector<std::string>& parts, const Module& module) {
+  const std::set<absl::string_view> files = FilesOf(module);
+  std::vector<std::string> out;
+  for (const std::string& part : parts) {
+    if (std::none_of(files.begin(), files.end(),
+                     [&](absl::string_view file) { return HasAPart(file, {part}); }))
+      out.push_back(part);
+  }
+  return out;
+}
+
+std::vector<std::string> SomeFiles(const Module& module, size_t most) {
+  std::vector<std::string> own, libraries;
+  for (const absl::string_view file : FilesOf(module))
+    (IsLibraryFile(file) ? libraries : own).emplace_back(FileInPackage(file));
+  own.insert(own.end(), libraries.begin(), libraries.end());
+  if (own.size() > most) own.resize(most);
+  return own;
+}
+
 void SourceFrames::FindKinds() {
   const auto& attributes = module_.proto().frontend_attributes().map();
   const auto parts_of = [&](const char* key) -> std::vector<std::string> {

@@ -52,6 +52,12 @@ struct AuthorFiles {
 // Says it in the module, as a frontend attribute, so that it holds for whatever is made of the module.
 void SetAuthorFiles(const AuthorFiles& files, Module* module);
 
+// Those parts that the name of no file has, which an instruction or a call records.
+std::vector<std::string> PartsOfNoFile(const std::vector<std::string>& parts, const Module& module);
+
+// Such files without the folders in front of their packages, those of libraries last; at most `most`.
+std::vector<std::string> SomeFiles(const Module& module, size_t most);
+
 class SourceFrames {
  public:
   // Keeps a reference to `module`. What the frames are is found at the first question, so that an object that is asked nothing costs

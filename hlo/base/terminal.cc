@@ -52,6 +52,15 @@ std::string CutMiddle(absl::string_view text, int width) {
   return absl::StrCat(text.substr(0, BytesOf(text, begin)), "…", text.substr(BytesOf(text, all - end)));
 }
 
+std::string CutFront(absl::string_view path, int width) {
+  const int all = TextWidth(path);
+  if (all <= width) return std::string(path);
+  if (width <= 0) return "";
+  const absl::string_view end = path.substr(BytesOf(path, all - (width - 1)));
+  const size_t folder = end.find('/');
+  return absl::StrCat("…", folder == absl::string_view::npos ? end : end.substr(folder));
+}
+
 std::vector<int> FitWidths(std::vector<int> widths, int total) {
   std::vector<int> sorted = widths;
   std::sort(sorted.begin(), sorted.end());

@@ -19,6 +19,9 @@ int TextWidth(absl::string_view text);
 // Example: "transpose_of_the_last.12" in 12 columns is "transp…st.12".
 std::string CutMiddle(absl::string_view text, int width);
 
+// The same for the path of a file, whose end says most: `…/layers/linears.py:162`, from a folder on if one fits.
+std::string CutFront(absl::string_view path, int width);
+
 // New widths, `total` together, for texts of these widths: the longest texts are cut first.
 // Example: 4, 30, 50 in 40: 4, 18, 18.
 std::vector<int> FitWidths(std::vector<int> widths, int total);

@@ -16,13 +16,14 @@
 #include "hlo/base/status.h"
 #include "hlo/base/suggestion.h"
 #include "hlo/devices/device_limit.h"
-#include "hlo/devices/spmd_record.h"
+#include "hlo/io/module_meshes.h"
 #include "hlo/io/sdy_sharding.h"
+#include "hlo/passes/mesh_groups.h"
+#include "hlo/passes/mesh_regions.h"
 
 namespace toroid {
 namespace {
 
-constexpr char kMeshes[] = "xla.sdy.meshes";
 // The frontend attributes that hold shardings, of instructions and of modules.
 constexpr std::array kShardings = {"xla.sdy.sharding", "xla.sdy.in_shardings", "xla.sdy.out_shardings",
                                    "xla.sdy.tuple_args_shardings", "xla.sdy.tuple_results_shardings"};
@@ -45,10 +46,10 @@ class MeshChange {
 
   absl::Status Read() {
     const auto& attributes = module_.proto().frontend_attributes().map();
-    if (const auto text = attributes.find(kMeshes); text != attributes.end()) {
-      ASSIGN_OR_RETURN(meshes_, ParseSdyMeshes(text->second));
-      ASSIGN_OR_RETURN(std::string changed, WithSizes(text->second));
-      module_texts_.emplace_back(kMeshes, std::move(changed));
+    if (const std::string* text = SdyMeshesText(module_)) {
+      ASSIGN_OR_RETURN(meshes_, ParseSdyMeshes(*text));
+      ASSIGN_OR_RETURN(std::string changed, WithSizes(*text));
+      module_texts_.emplace_back(kSdyMeshes, std::move(changed));
     }
     RETURN_IF_ERROR(ReadTexts(attributes, &module_texts_));
     for (const auto& computation : module_.computations()) {
@@ -68,11 +69,10 @@ class MeshChange {
                                                      DidYouMean(size.name, axes_), "; its axes are ",
                                                      absl::StrJoin(axes_, ", ")));
     }
-    if (changes_ && HasManualRegions(module_)) {
-      return absl::InvalidArgumentError(
-          "the module has manual regions (shard_map) or collectives, whose shapes and groups belong to its own mesh; lower "
-          "the program again with the other mesh");
-    }
+    if (!changes_) return absl::OkStatus();
+    ASSIGN_OR_RETURN(groups_, RegionsOnMesh(module_, meshes_, [&](const std::string& name, int64_t size) {
+                       return SizeOf(name, size);
+                     }));
     return absl::OkStatus();
   }
 
@@ -86,6 +86,7 @@ class MeshChange {
       instruction->set_frontend_attributes(attributes);
     }
     for (const auto& [instruction, sharding] : shardings_) instruction->set_sharding(sharding);
+    for (const RegionGroups& groups : groups_) SetGroups(groups.groups, groups.collective);
     module_.config().num_partitions = devices_;
     module_.config().identity_device_assignment = false;
     module_.mutable_proto()->clear_device_assignment();
@@ -242,7 +243,7 @@ class MeshChange {
   absl::Status GiveMesh() {
     int64_t devices = 1;
     for (const AxisSize& size : sizes_) devices = SaturatingMultiply(devices, size.size);
-    module_texts_.emplace_back(kMeshes, absl::StrCat("{mesh = #sdy.mesh<", AxesText(sizes_), ">}"));
+    module_texts_.emplace_back(kSdyMeshes, absl::StrCat("{mesh = #sdy.mesh<", AxesText(sizes_), ">}"));
     for (const AxisSize& size : sizes_) axes_.push_back(size.name);
     changes_ = true;
     return NoteDevices(devices);
@@ -259,6 +260,7 @@ class MeshChange {
   Texts module_texts_;
   std::vector<std::pair<Instruction*, Texts>> texts_;
   std::vector<std::pair<Instruction*, const xla::OpSharding*>> shardings_;
+  std::vector<RegionGroups> groups_;  // Of the collectives in manual regions.
 };
 
 }  // namespace

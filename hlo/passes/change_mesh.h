@@ -29,8 +29,8 @@ absl::StatusOr<std::vector<AxisSize>> ParseAxisSizes(absl::string_view text);
 // are; a mesh that changes numbers its devices in the plain order, and a line for `notes` says so if it had another. If the
 // module has neither meshes nor shardings, it gets one mesh of these axes. Without sizes, nothing is done.
 // Errors: kInvalidArgument, with the module unchanged, for an axis that no mesh has, shardings that name devices by number
-// instead of axes, meshes that differ in their number of devices afterwards, a part of an axis that changes, and a module
-// with manual regions (shard_map) or collectives, whose shapes and groups are those of the old mesh.
+// instead of axes, meshes that differ in their number of devices afterwards, a part of an axis that changes, and a manual
+// region (shard_map) or collective that does not fit the other sizes (mesh_regions.h).
 absl::Status ChangeMesh(absl::Span<const AxisSize> sizes, Module* module,
                         std::vector<std::string>* notes = nullptr);
 

@@ -11,6 +11,7 @@
 #include "hlo/base/status.h"
 #include "hlo/base/unique_names.h"
 #include "hlo/builder/instruction_builder.h"
+#include "hlo/io/module_meshes.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/edit.h"
 #include "hlo/ir/literal.h"
@@ -69,9 +70,7 @@ int64_t InlinedInstructions(const Module& module) {
 class Inliner {
  public:
   Inliner(const Module& source, Module* target)
-      : source_(source),
-        target_(target),
-        shardy_(source.proto().frontend_attributes().map().count("xla.sdy.meshes") > 0) {}
+      : source_(source), target_(target), shardy_(SdyMeshesText(source) != nullptr) {}
 
   absl::Status Run() {
     shared_.assign(source_.num_computations(), nullptr);

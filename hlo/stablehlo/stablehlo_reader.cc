@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "hlo/base/status.h"
+#include "hlo/io/module_meshes.h"
 #include "hlo/io/sharding_text.h"
 #include "hlo/stablehlo/mlir_parser.h"
 #include "hlo/stablehlo/op_rows.h"
@@ -83,7 +84,7 @@ class ModuleReader {
     if (const MlirAttribute* given = top.attributes.Find("mhlo.frontend_attributes")) {
       for (const auto& [key, value] : given->fields) frontend[std::string(key)] = value.string;
     }
-    if (!meshes.empty()) frontend["xla.sdy.meshes"] = absl::StrCat("{", meshes, "}");
+    if (!meshes.empty()) frontend[kSdyMeshes] = absl::StrCat("{", meshes, "}");
     if (frontend.empty()) module_->mutable_proto()->clear_frontend_attributes();
     return ReadSpmdRecord(top);
   }

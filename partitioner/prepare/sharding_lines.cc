@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -14,12 +15,17 @@
 #include "absl/strings/strip.h"
 #include "hlo/analysis/author_names.h"
 #include "hlo/analysis/custom_call_targets.h"
+#include "hlo/analysis/output_names.h"
+#include "hlo/base/glob.h"
 #include "hlo/base/status.h"
 #include "hlo/base/suggestion.h"
 #include "hlo/builder/instruction_builder.h"
 #include "hlo/devices/hlo_sharding.h"
+#include "hlo/io/module_meshes.h"
 #include "hlo/io/sdy_sharding.h"
 #include "hlo/io/sharding_text.h"
+#include "hlo/ir/parameter_name.h"
+#include "partitioner/prepare/shown_name.h"
 
 namespace toroid {
 namespace {
@@ -199,12 +205,7 @@ std::string NamesInstead(absl::string_view name, const Module& module) {
 // Completes a sharding as --explain prints it, [{"model"}, {}], with the module's one mesh:
 // {mesh['model'=4], [{'model'}, {}]}.
 absl::StatusOr<std::string> OverTheMesh(absl::string_view dims, const Module& module) {
-  const auto& attributes = module.proto().frontend_attributes().map();
-  const auto it = attributes.find("xla.sdy.meshes");
-  SdyMeshes meshes;
-  if (it != attributes.end()) {
-    ASSIGN_OR_RETURN(meshes, ParseSdyMeshes(it->second));
-  }
+  ASSIGN_OR_RETURN(const SdyMeshes meshes, SdyMeshesOf(module));
   const SdyMesh* only = nullptr;
   int count = 0;
   for (const auto& [name, mesh] : meshes) {
@@ -236,40 +237,77 @@ bool IsNameInScopes(absl::string_view name, const Instruction& instruction) {
          name == InAuthorScopes(instruction, instruction.name());
 }
 
-// Shards the instruction of that name and those whose op_name matches it as a glob. For a glob, `note` tells
-// their number.
-absl::Status GiveMatches(absl::string_view name, const xla::OpSharding* sharding, Module* module,
-                         std::string* note) {
-  const bool is_glob = name.find_first_of("*?") != absl::string_view::npos;
-  int matches = 0, of_other_rank = 0;
+// The instruction of that name, and those whose op_name matches it as a glob.
+bool IsMeant(absl::string_view name, const Instruction& instruction) {
+  if (instruction.name() == name || IsNameInScopes(name, instruction)) return true;
+  return instruction.metadata() != nullptr && instruction.shape().IsArray() &&
+         !instruction.metadata()->op_name().empty() && GlobMatches(name, instruction.metadata()->op_name());
+}
+
+// An array of a name that a row of --explain shows for several.
+bool IsShown(const ShownName& shown, const Instruction& instruction) {
+  if (!instruction.shape().IsArray()) return false;
+  if (instruction.opcode() == Opcode::kParameter) {
+    return shown.Means(ParameterName(instruction)) || shown.Means(instruction.name());
+  }
+  return shown.Means(instruction.name()) || shown.Means(InAuthorScopes(instruction, instruction.name()));
+}
+
+// What was given a sharding, and what could not be for its rank.
+struct Matches {
+  int given = 0, of_other_rank = 0;
   absl::Status misfit;
+};
+
+absl::Status GiveAll(absl::FunctionRef<bool(const Instruction&)> is_meant, const xla::OpSharding* sharding,
+                     Module* module, Matches* matches) {
   for (const auto& computation : module->computations()) {
     for (const auto& instruction : computation->instructions()) {
-      const bool by_name = instruction->name() == name || IsNameInScopes(name, *instruction);
-      const bool by_metadata = instruction->metadata() != nullptr && instruction->shape().IsArray() &&
-                               !instruction->metadata()->op_name().empty() &&
-                               GlobMatches(name, instruction->metadata()->op_name());
-      if (!by_name && !by_metadata) continue;
+      if (!is_meant(*instruction)) continue;
       const absl::Status fits = HasRankOf(*sharding, *instruction);
-      if (!fits.ok() && !is_glob) return fits;
-      if (!fits.ok()) {
-        misfit.Update(fits);
-        ++of_other_rank;
-        continue;
+      if (fits.ok()) {
+        RETURN_IF_ERROR(Give(sharding, instruction.get()));
+        ++matches->given;
+      } else {
+        matches->misfit.Update(fits);
+        ++matches->of_other_rank;
       }
-      RETURN_IF_ERROR(Give(sharding, instruction.get()));
-      ++matches;
     }
   }
-  if (matches == 0 && of_other_rank > 0) return misfit;
-  if (matches == 0) {
+  return absl::OkStatus();
+}
+
+// Shards what `name` means; outputs only if it means no instruction. If it may mean several, `note` tells their number.
+absl::Status GiveMatches(absl::string_view name, const xla::OpSharding* sharding, Module* module,
+                         std::string* note) {
+  const ShownName shown(name);
+  Matches matches;
+  RETURN_IF_ERROR(GiveAll([&](const Instruction& instruction) { return IsMeant(name, instruction); },
+                          sharding, module, &matches));
+  if (shown.IsPlain() && !matches.misfit.ok()) return matches.misfit;
+  if (matches.given == 0 && matches.of_other_rank == 0 && !shown.IsPlain()) {
+    RETURN_IF_ERROR(GiveAll([&](const Instruction& instruction) { return IsShown(shown, instruction); },
+                            sharding, module, &matches));
+  }
+  if (matches.given == 0 && matches.of_other_rank == 0) {
+    const std::vector<std::string> outputs = OutputNames(*module);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i] != name && !shown.Means(outputs[i]) && !shown.Means(absl::StrCat("output{", i, "}")))
+        continue;
+      RETURN_IF_ERROR(toroid::Annotate(GiveOutput(module, static_cast<int64_t>(i), sharding),
+                                       absl::StrCat("'", outputs[i], "'")));
+      ++matches.given;
+    }
+  }
+  if (matches.given == 0 && matches.of_other_rank > 0) return matches.misfit;
+  if (matches.given == 0) {
     return absl::NotFoundError(absl::StrCat("'", name, "' names no instruction and matches no op_name",
                                             NamesInstead(name, *module)));
   }
-  if (!is_glob) return absl::OkStatus();
-  *note = absl::StrCat("'", name, "' shards ", matches, matches == 1 ? " value" : " values");
-  if (of_other_rank > 0)
-    absl::StrAppend(note, ", not the ", of_other_rank, " of another rank that it matches");
+  if (shown.IsPlain()) return absl::OkStatus();
+  *note = absl::StrCat("'", name, "' shards ", matches.given, matches.given == 1 ? " value" : " values");
+  if (matches.of_other_rank > 0)
+    absl::StrAppend(note, ", not the ", matches.of_other_rank, " of another rank that it matches");
   return absl::OkStatus();
 }
 
@@ -327,26 +365,6 @@ absl::Status ApplyShardingLines(const std::vector<ShardingLine>& shardings, Modu
     notes->push_back(where.empty() ? note : absl::StrCat(where, ": ", note));
   }
   return absl::OkStatus();
-}
-
-bool GlobMatches(absl::string_view glob, absl::string_view text) {
-  size_t g = 0, t = 0, star = absl::string_view::npos, resume = 0;
-  while (t < text.size()) {
-    if (g < glob.size() && (glob[g] == '?' || glob[g] == text[t]) && glob[g] != '*') {
-      ++g;
-      ++t;
-    } else if (g < glob.size() && glob[g] == '*') {
-      star = g++;
-      resume = t;
-    } else if (star != absl::string_view::npos) {
-      g = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (g < glob.size() && glob[g] == '*') ++g;
-  return g == glob.size();
 }
 
 std::vector<std::string> GivenNames(const Module& module) {

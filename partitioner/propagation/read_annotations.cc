@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/status.h"
+#include "hlo/io/module_meshes.h"
 #include "hlo/io/sdy_sharding.h"
 #include "partitioner/ops/stated_rule.h"
 #include "partitioner/propagation/manual_regions.h"
@@ -239,10 +240,7 @@ absl::Status CheckShardyAttributes(const Module& module) {
   // The module asks to import its ordinary (GSPMD) shardings into Shardy, so any Shardy attributes are out of
   // date.
   if (attributes.contains("xla.sdy.import_mhlo_shardings")) return absl::OkStatus();
-  SdyMeshes meshes;
-  if (const auto it = attributes.find("xla.sdy.meshes"); it != attributes.end()) {
-    ASSIGN_OR_RETURN(meshes, ParseSdyMeshes(it->second));
-  }
+  ASSIGN_OR_RETURN(const SdyMeshes meshes, SdyMeshesOf(module));
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
       if (instruction->frontend_attributes() == nullptr) continue;

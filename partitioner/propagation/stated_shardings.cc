@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/status.h"
+#include "hlo/io/module_meshes.h"
 
 namespace toroid {
 namespace {
@@ -76,7 +77,7 @@ class Reader {
 
  private:
   absl::Status ReadDialect() {
-    const std::string* meshes = ModuleAttribute(module_, "xla.sdy.meshes");
+    const std::string* meshes = SdyMeshesText(module_);
     const std::string* import = ModuleAttribute(module_, "xla.sdy.import_mhlo_shardings");
     out_.shardy = meshes != nullptr && import == nullptr;
     if (!out_.shardy) return absl::OkStatus();

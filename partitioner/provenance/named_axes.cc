@@ -3,16 +3,14 @@
 #include <algorithm>
 
 #include "hlo/devices/device_limit.h"
+#include "hlo/io/module_meshes.h"
 #include "hlo/io/sdy_sharding.h"
 
 namespace toroid {
 
 NamedAxes ShardyAxes(const Module& module, int64_t n, const DeviceOrder* order) {
   NamedAxes axes;
-  const auto& attributes = module.proto().frontend_attributes().map();
-  const auto text = attributes.find("xla.sdy.meshes");
-  if (text == attributes.end()) return axes;
-  const absl::StatusOr<SdyMeshes> meshes = ParseSdyMeshes(text->second);
+  const absl::StatusOr<SdyMeshes> meshes = SdyMeshesOf(module);
   if (!meshes.ok()) return axes;
   for (const auto& [name, mesh] : *meshes) {
     if (mesh.NumDevices() != n || mesh.axes.size() <= axes.size()) continue;

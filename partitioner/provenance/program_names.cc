@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "hlo/analysis/author_names.h"
 #include "hlo/analysis/custom_call_targets.h"
+#include "hlo/analysis/output_names.h"
 #include "hlo/ir/parameter_name.h"
 #include "partitioner/provenance/named_axes.h"
 #include "partitioner/spmd/spmd_builder.h"
@@ -141,10 +142,9 @@ void ProgramNames::NameOutputs(const Module& module) {
   for (int i = 0; i < count; ++i) {
     // Walk from the output through the Sharding calls that annotate it to the op that makes it.
     const Instruction* value = !tuple ? &root : root.opcode() == Opcode::kTuple ? root.operand(i) : nullptr;
-    std::string info;
+    const std::string info = value == nullptr ? "" : ResultInfo(*value);
     std::vector<const Instruction*> identities;
     while (value != nullptr) {
-      if (const std::string* result = value->FrontendAttribute("jax.result_info")) info = *result;
       if (!IsShardingAnnotation(*value) || value->num_operands() != 1) break;
       identities.push_back(value);
       value = value->operand(0);

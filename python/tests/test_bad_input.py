@@ -3,6 +3,7 @@
 import gc
 import io
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -64,6 +65,8 @@ WRONG = {
     "too many devices": (lambda m, f: m.partition(10**12), "num_partitions"),
     "half a device": (lambda m, f: m.partition(1.5), "num_partitions"),
     "another number of devices": (lambda m, f: m.partition(3, shardings={"x": ("d",)}, mesh={"d": 8}), "8 devices"),
+    "a mesh without that axis": (lambda m, f: m.partition(4, shardings={"x": "[{'d'}, {}]"}), "^x|name the axes"),
+    "a run of one device": (lambda m, f: m.what_if("x", "{devices=[1,1]<=[1]}", 1), "leave out num_partitions=1$"),
     "no such machine": (lambda m, f: toroid.simulate(m, "abacus-4"), "abacus-4"),
     "no such setting": (lambda m, f: toroid.simulate(m, settings={"network.luck": 1}), "network.luck"),
     "too few arguments": (lambda m, f: m.run([]), "1 parameters, 0 arrays were given"),
@@ -84,6 +87,7 @@ def test_it_is_one_line(what, tmp_path):
     begin = time.monotonic()
     with pytest.raises(toroid.ToroidError, match=message) as error:
         do(toroid.load(MODULE), tmp_path)
+    assert not re.search(r"(^|\W)--(?!xla_)", str(error.value))  # Flags of XLA alone.
     assert "\n" not in str(error.value) and "/toroid-" not in str(error.value) and len(str(error.value)) < 600
     assert time.monotonic() - begin < 20
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Iterable, Optional, Sequence, Union
 
 from toroid._files import without_folders
+from toroid._spelling import in_python
 
 Word = Union[str, "os.PathLike[str]"]
 
@@ -173,13 +174,13 @@ def run(
       allowed_exits: exit codes that are no errors.
 
     Raises:
-      ToroidError: with the command's own line, if it ends with another exit code.
+      ToroidError: with the command's own line, in which flags are spelled as in Python, if it ends with another exit code.
       KeyboardInterrupt: after the command was ended.
     """
     words = [command_path(name)] + [os.fspath(argument) for argument in arguments]
     process = _finish(words, _Progress(name, progress))
     exit_code = process.exit_code
-    lines = [line for line in without_folders(process.errors).splitlines() if line.strip()]
+    lines = [line for line in in_python(without_folders(process.errors)).splitlines() if line.strip()]
     if exit_code not in allowed_exits:
         if exit_code < 0:
             cause = signal.Signals(-exit_code).name

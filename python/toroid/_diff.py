@@ -34,8 +34,9 @@ class Diff(Result):
     def rows(self) -> list[dict[str, Any]]:
         """A dict for each line of the author's program at which the programs send something else, largest difference first.
 
-        Keys: kind ("changed", "only in a", "only in b", "elsewhere"), difference (bytes that b sends more), a, b, name, source, and the
-        collectives of each side, parts_a and parts_b. The differences add up to that of `sent_bytes`.
+        Keys: kind ("changed", "only in a", "only in b", "elsewhere", "other time"), difference (bytes that b sends more), a, b, name,
+        source, and the collectives of each side, parts_a and parts_b. The differences add up to that of `sent_bytes`; with a machine
+        those of seconds_b and seconds_a add up to that of `collective_seconds`.
         """
         return list(self._data["sent"]["rows"])
 
@@ -102,7 +103,7 @@ def _html(data: dict[str, Any]) -> str:
     if data["same"]:
         return out
     out += _figures(data)
-    rows = [row for row in data["sent"]["rows"] if row["kind"] != "elsewhere"]
+    rows = [row for row in data["sent"]["rows"] if row["kind"] not in ("elsewhere", "other time")]
     if not rows:
         return out
     header = [("sent", False), ("line", True), ("name", True), ("A", True), ("B", True)]

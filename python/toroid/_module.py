@@ -16,6 +16,7 @@ from toroid._files import Files
 from toroid._program import Partitioned, Program, Shardings
 from toroid._results import Check, Simulation, Text
 from toroid._shardings import mesh_axes, sharding_text
+from toroid._spelling import in_python
 
 
 class Module(Program):
@@ -77,7 +78,7 @@ class Module(Program):
           ToroidError: if no array has the name; the message has the nearest one.
         """
         words: list[Word] = [self._path, f"--why={name}", *self._mesh_words(num_partitions, shardings, mesh)]
-        return Text(run("hlo-partition", words, progress=progress))
+        return Text(in_python(run("hlo-partition", words, progress=progress)))
 
     def what_if(
         self,
@@ -102,7 +103,7 @@ class Module(Program):
         text = sharding_text(sharding, self._ranks().get(name), self._axes(mesh))
         words: list[Word] = [self._path, f"--what_if={name}={text}"]
         words += self._mesh_words(num_partitions, shardings, mesh)
-        return Text(run("hlo-partition", words, progress=progress))
+        return Text(in_python(run("hlo-partition", words, progress=progress)))
 
     def advise(
         self,
@@ -118,7 +119,7 @@ class Module(Program):
           num_partitions: as for `partition`; so are `shardings`, `mesh` and `progress`.
         """
         words: list[Word] = [self._path, "--advise", *self._mesh_words(num_partitions, shardings, mesh)]
-        return Text(run("hlo-partition", words, progress=progress))
+        return Text(in_python(run("hlo-partition", words, progress=progress)))
 
     def page(
         self,

@@ -11,6 +11,7 @@ from toroid import _arrays, _jaxlib, _protos, _render
 from toroid._commands import ToroidError, Word, run, run_json
 from toroid._files import Files
 from toroid._results import Explanation, Simulation
+from toroid._spelling import in_python
 
 Shardings = Mapping[str, Any]
 
@@ -126,7 +127,7 @@ class Partitioned(Program):
             data = run_json("hlo-partition", words)
             data["notes"] = self._explained["notes"]
             data["table"] += "".join(note["text"] + "\n" for note in data["notes"])
-        return Explanation(data, data.pop("table"))
+        return Explanation(data, in_python(data.pop("table")))
 
     def run(self, args: Optional[Sequence[Any]] = None, *, progress: Optional[bool] = None) -> list[np.ndarray]:
         """Runs the program on simulated devices: whole arguments in, whole results out.

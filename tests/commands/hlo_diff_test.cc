@@ -120,6 +120,15 @@ TEST(HloDiffTest, AMachineAddsTimes) {
   EXPECT_EQ(outcome.exit, 1);
   EXPECT_THAT(outcome.out, HasSubstr("\n  step "));
   EXPECT_THAT(outcome.out, HasSubstr(" us  programs/jax_programs.py:79"));
+  // The rows' times add up to that of all collectives, those of the machine's compiler, too.
+  const auto json = nlohmann::json::parse(
+      RunShell(absl::StrCat(kDiff, ours, " ", kTheirs, " --machine=tpu-v3-8 --json=-")).out, nullptr, false);
+  ASSERT_FALSE(json.is_discarded());
+  double sum = 0;
+  for (const auto& row : json["sent"]["rows"])
+    sum += row["seconds_b"].get<double>() - row["seconds_a"].get<double>();
+  EXPECT_NEAR(sum, json["b"]["collective_seconds"].get<double>() - json["a"]["collective_seconds"].get<double>(),
+              1e-11);
 }
 
 TEST(HloDiffTest, FullPrintsMore) {

@@ -317,7 +317,12 @@ TEST(HloPartitionTest, FramesSayWhoseTheCallsOfARowAreAndMayBeOverridden) {
   ASSERT_EQ(frames.exit, 0) << frames.err;
   EXPECT_THAT(frames.out, HasSubstr("all-reduce of 12.3 kB for mul.*\n  * programs/jax_programs.py:251 "));
   EXPECT_THAT(frames.out, HasSubstr("the author's\n"));
+  const Outcome misspelled = RunShell(absl::StrCat(kPartition, module, " --explain --author=programs.jax"));
+  EXPECT_THAT(misspelled.err,
+              HasSubstr("--author=programs.jax: no file of the program has this in its name; it names "));
+  EXPECT_THAT(misspelled.err, HasSubstr("jax_programs.py"));
   const Outcome other = RunShell(absl::StrCat(kPartition, module, " --explain --not_author=jax_programs.py"));
+  EXPECT_EQ(other.err, "");
   ASSERT_EQ(other.exit, 0) << other.err;
   EXPECT_THAT(other.out, ::testing::Not(HasSubstr("jax_programs.py")));
 }

@@ -6,12 +6,14 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "gtest/gtest.h"
+#include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/commands/command_runner.h"
 
 namespace toroid {
 namespace {
+
+using ::testing::HasSubstr;
 
 struct Planted {
   const char* program;
@@ -65,6 +67,34 @@ TEST(PlantedFaultsTest, TheFirstScreenNamesTheAnnotationAndTheChange) {
       EXPECT_TRUE(is_named) << json["diagnosis"];
     }
   }
+}
+
+// Rows that are cut by columns in the middle, for no use, and a chain of other instructions beside them.
+std::string LongProgram(int64_t instructions) {
+  std::string text = R"(
+HloModule long, num_partitions=8
+ENTRY main {
+  c0 = f32[8] parameter(1), sharding={devices=[8]<=[8]}
+)";
+  for (int64_t i = 1; i < instructions; ++i)
+    absl::StrAppend(&text, "  c", i, " = f32[8] cosine(c", i - 1, ")\n");
+  absl::StrAppend(&text, R"(
+  x = f32[64,256] parameter(0), sharding={devices=[8,1]<=[8]}
+  h = f32[64,256] tanh(x)
+  turned = f32[64,256] custom-call(h), custom_call_target="Sharding", sharding={devices=[1,8]<=[8]}
+  y = f32[64,256] sine(turned)
+  back = f32[64,256] custom-call(y), custom_call_target="Sharding", sharding={devices=[8,1]<=[8]}
+  ROOT out = (f32[64,256], f32[8]) tuple(back, c)",
+                  instructions - 1, ")\n}\n");
+  return text;
+}
+
+TEST(PlantedFaultsTest, ALargeProgramIsDiagnosedToo) {
+  const std::string command = "partitioner/hlo-partition --explain ";
+  const Outcome some = RunShell(command + TempFile("some.hlo", LongProgram(20000)));
+  EXPECT_THAT(some.out, HasSubstr("tried: turned [{a8}, {}] instead of [{}, {a8}] sends 0 B"));
+  const Outcome many = RunShell(command + TempFile("many.hlo", LongProgram(200000)));
+  EXPECT_THAT(many.out, HasSubstr("no change of an annotation was tried; --advise tries some"));
 }
 
 }  // namespace

@@ -84,12 +84,14 @@ TEST(UsersQuestionsTest, WhatDoesALoopWaitForBeforeEachTrip) {
       AllOf(HasSubstr("all-reduce              1 in a loop's condition"), HasSubstr("(solve.py:12)")));
 }
 
-// Kept between the forward and the backward pass: one all-gather for both products.
+// Kept between the forward and the backward pass: one all-gather for both products, whose it is, and from where to where it is held.
 TEST(UsersQuestionsTest, AreGatheredWeightsKeptForTheBackwardPass) {
   EXPECT_THAT(
       FirstLines("q11_gathered_weights.hlo", "--explain"),
-      HasSubstr("all-gather              1      8    32.8 kB   229.4 kB  whole of params['w']: [{a8}, {}] -> "
-                "[{}, {}] (fsdp.py:6)"));
+      AllOf(HasSubstr("all-gather              1      8    32.8 kB   229.4 kB  whole of params['w']: "
+                      "[{a8}, {}] -> [{}, {}] (fsdp.py:6)"),
+            HasSubstr("kept: params['w'] f32[256,256] 262.1 kB, used again 1 op later, in the backward pass "
+                      "(fsdp.py:7)")));
 }
 
 // The partitioned gradient on four devices is that of one device, and all devices hold the same.
@@ -99,6 +101,18 @@ TEST(UsersQuestionsTest, AreGradientsTheSameOnAllReplicas) {
   ASSERT_FALSE(json.is_discarded());
   EXPECT_EQ(json["equal"], true);
   EXPECT_EQ(json["devices"], "equal");
+}
+
+// A sum by hand over pairs of the four devices: which devices disagree, and the line whose collective joins two of them.
+TEST(UsersQuestionsTest, WhichCollectiveMakesGradientsDiffer) {
+  const std::string whole = TempPath("whole.npz"), questions = "tests/commands/questions/";
+  ASSERT_EQ(RunShell(absl::StrCat("runtime/hlo-run ", questions, "q12_whole.hlo -o ", whole)).exit, 0);
+  const Outcome check =
+      RunShell(absl::StrCat("runtime/hlo-run ", questions, "q12_wrong_groups.hlo --check --expect=", whole));
+  EXPECT_EQ(check.exit, 1);
+  EXPECT_THAT(check.err, HasSubstr("devices 0 and 2 disagree on element [0,0] of output 0"));
+  EXPECT_THAT(FirstLines("q12_wrong_groups.hlo", "--explain"),
+              AllOf(HasSubstr("all-reduce              1      2 "), HasSubstr("psum (grad.py:6)")));
 }
 
 TEST(UsersQuestionsTest, CanISeeCollectivesOfStablehlo) {

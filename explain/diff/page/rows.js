@@ -8,7 +8,7 @@ const SECTIONS = [
 ];
 for (const section of SECTIONS) {
   section.costs = data[section.key];
-  section.rows = list(section.costs.rows).filter((row) => row.kind !== 'elsewhere');
+  section.rows = list(section.costs.rows).filter((row) => row.kind !== 'elsewhere' && row.kind !== 'other time');
   const ids = new Map();
   section.rows.forEach((row, index) => {
     row.index = index;
@@ -82,7 +82,8 @@ const table = (() => {
   }
   function sameText() {
     const costs = section.costs, elsewhere = list(costs.rows).filter((row) => row.kind === 'elsewhere');
-    const bytes = number(costs.same) + elsewhere.reduce((sum, row) => sum + row.a, 0);
+    const others = list(costs.rows).filter((row) => row.kind === 'elsewhere' || row.kind === 'other time');
+    const bytes = number(costs.same) + others.reduce((sum, row) => sum + row.a, 0);
     return bytes ? ` The same in both: ${section.amount(bytes)}${elsewhere.length ? `, part of it at other lines` : ''}.` : '';
   }
   function redraw() {

@@ -42,6 +42,18 @@ void ExpectExplained(const CostDiff& diff) {
   EXPECT_EQ(b, diff.total_b);
 }
 
+double SecondsOf(const std::vector<CostItem>& items) {
+  double seconds = 0;
+  for (const CostItem& item : items) seconds += item.times == 0 ? 0 : item.seconds;
+  return seconds;
+}
+
+double SecondsOfRows(const CostDiff& diff) {
+  double seconds = 0;
+  for (const CostRow& row : diff.rows) seconds += row.time_difference();
+  return seconds;
+}
+
 TEST(CostDiffTest, OneLineIsOneRow) {
   const CostDiff diff = Diff(
       {Item("all-gather over 8", "mlp/dot", "m.py:7", 4000, 2),
@@ -102,7 +114,24 @@ TEST(CostDiffTest, NamesStandForLinesWhereThereAreNone) {
   EXPECT_EQ(diff.rows[0].difference(), 50);
 }
 
-TEST(CostDiffTest, EveryByteIsInARow) {
+TEST(CostDiffTest, TheSameInAnotherTimeIsARow) {
+  std::vector<CostItem> a = {Item("x", "n", "m.py:1", 100), Item("x", "n", "m.py:2", 50)}, b = a;
+  a[0].seconds = 1e-6;
+  b[0].seconds = 3e-6;
+  const CostDiff diff = Diff(a, b);
+  ExpectExplained(diff);
+  EXPECT_EQ(diff.same, 50);
+  EXPECT_EQ(diff.same_times, 2);
+  ASSERT_THAT(diff.rows, SizeIs(1));
+  EXPECT_EQ(diff.rows[0].kind, CostRowKind::kOtherTime);
+  EXPECT_EQ(diff.rows[0].place, "m.py:1");
+  EXPECT_EQ(diff.rows[0].difference(), 0);
+  EXPECT_DOUBLE_EQ(diff.rows[0].time_difference(), 2e-6);
+  b[0].seconds = 1.0000001e-6;  // Less than the simulator's unit.
+  EXPECT_TRUE(Diff(a, b).rows.empty());
+}
+
+TEST(CostDiffTest, EveryByteAndSecondIsInARow) {
   std::mt19937_64 random(1);
   const auto items = [&] {
     std::vector<CostItem> some;
@@ -111,6 +140,7 @@ TEST(CostDiffTest, EveryByteIsInARow) {
                           absl::StrCat("n", random() % 3, random() % 2 == 0 ? "/a" : "/b"),
                           random() % 4 == 0 ? "" : absl::StrCat("m.py:", random() % 5),
                           static_cast<int64_t>(random() % 4), static_cast<int64_t>(random() % 5)));
+      some.back().seconds = static_cast<double>(random() % 3) * 1e-6;
     }
     return some;
   };
@@ -118,8 +148,9 @@ TEST(CostDiffTest, EveryByteIsInARow) {
     const std::vector<CostItem> a = items(), b = items();
     const CostDiff diff = Diff(a, b);
     ExpectExplained(diff);
+    EXPECT_NEAR(SecondsOfRows(diff), SecondsOf(b) - SecondsOf(a), 1e-12);
     const CostDiff back = Diff(b, a);
-    EXPECT_EQ(diff.same, back.same);
+    EXPECT_NEAR(SecondsOfRows(back), -SecondsOfRows(diff), 1e-12);
     EXPECT_TRUE(Diff(a, a).rows.empty());
   }
 }

@@ -153,6 +153,30 @@ TEST(ProgramDiffTest, CombinedCollectivesAreTheirArrays) {
   EXPECT_THAT(diff.sent.rows, IsEmpty());
 }
 
+// A collective of an argument, or one that the compiler made without metadata, is at the line of what is near.
+TEST(ProgramDiffTest, CollectivesWithoutLinesAreAtThoseNear) {
+  const std::string text = R"(HloModule layer, num_partitions=8
+ENTRY main {
+  x = f32[8,128] parameter(0)
+  all = f32[64,128] all-gather(x), dimensions={0}, replica_groups=[1,8]<=[8], channel_id=1, use_global_device_ids=true, metadata={op_name="x"}
+  back = f32[64,128] copy(all)
+  ROOT y = f32[64,128] negate(back)METADATA
+})";
+  const std::string line = R"(, metadata={op_name="f/neg" source_file="m.py" source_line=7})";
+  ASSERT_OK_AND_ASSIGN(const auto gathers, ParseModule(absl::StrReplaceAll(text, {{"METADATA", line}})));
+  ASSERT_OK_AND_ASSIGN(const auto before,
+                       ParseModule(absl::StrReplaceAll(text, {{"METADATA", ""},
+                                                              {"copy(all)", "copy(all)" + line},
+                                                              {"parameter(0)", "parameter(0)" + line}})));
+  ASSERT_OK_AND_ASSIGN(const auto none, ParseModule(R"(HloModule layer, num_partitions=8
+ENTRY main { ROOT x = f32[8,128] parameter(0) })"));
+  for (const Module* module : {gathers.get(), before.get()}) {
+    const ProgramDiff diff = Diff(*module, *none);
+    ASSERT_EQ(diff.sent.rows.size(), 1);
+    EXPECT_EQ(diff.sent.rows[0].place, "m.py:7");
+  }
+}
+
 constexpr char kLayer[] = R"(HloModule layer, num_partitions=8
 ENTRY main {
   x = f32[64,128] parameter(0), sharding={replicated}, metadata={op_name="x"}

@@ -186,6 +186,14 @@ TEST(SourceFramesTest, TheCallerMaySayWhichFilesAreNotTheAuthors) {
   EXPECT_EQ(stacks.LineOf(op), "model.py:8");
 }
 
+TEST(SourceFramesTest, PartsOfNoFileAreTold) {
+  Stacks stacks;
+  stacks.Add({{"/x/site-packages/jax/_src/lax.py", "g", 1}, {"/x/site-packages/mylib/ops.py", "f", 3}});
+  EXPECT_THAT(PartsOfNoFile({"mylib/", "mylub/", "ops"}, stacks.module()), testing::ElementsAre("mylub/"));
+  EXPECT_THAT(SomeFiles(stacks.module(), 9), testing::ElementsAre("mylib/ops.py", "jax/_src/lax.py"));
+  EXPECT_EQ(SomeFiles(stacks.module(), 1).size(), 1);
+}
+
 // constrain() makes constraints alone; layer() other ops, too.
 TEST(SourceFramesTest, AFunctionThatOnlyConstrainsIsAWrapper) {
   Stacks stacks;

@@ -25,6 +25,15 @@ TEST(TerminalTest, CharactersOfSeveralBytesTakeOneColumnAndStayWhole) {
   EXPECT_EQ(CutMiddle("ääääääää", 5), "ää…ää");
 }
 
+TEST(TerminalTest, PathsKeepTheirEnd) {
+  EXPECT_EQ(CutFront("maxtext/layers/linears.py:162", 29), "maxtext/layers/linears.py:162");
+  EXPECT_EQ(CutFront("maxtext/layers/linears.py:162", 28), "…/layers/linears.py:162");
+  EXPECT_EQ(CutFront("maxtext/layers/linears.py:162", 20), "…/linears.py:162");
+  EXPECT_EQ(CutFront("maxtext/layers/linears.py:162", 10), "…rs.py:162");
+  EXPECT_EQ(CutFront("a/b", 1), "…");
+  EXPECT_EQ(CutFront("a/b", 0), "");
+}
+
 TEST(TerminalTest, LongestTextsAreCutFirst) {
   EXPECT_THAT(FitWidths({4, 30, 50}, 40), ElementsAre(4, 18, 18));
   EXPECT_THAT(FitWidths({4, 30, 50}, 84), ElementsAre(4, 30, 50));

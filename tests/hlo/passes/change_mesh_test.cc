@@ -169,7 +169,82 @@ ENTRY main {
   }
 }
 
-TEST(ChangeMesh, RefusesManualRegions) {
+// A manual region over a mesh a=2, b=2. x is cut over b into halves, which the region adds and then multiplies with the
+// other half.
+std::string Region(const std::string& groups = "{{0,1},{2,3}}", const std::string& x = R"([{\"b\"}, {}])",
+                   const std::string& extra = "") {
+  return absl::StrReplaceAll(R"(
+HloModule region, num_partitions=4, frontend_attributes={xla.sdy.meshes="{mesh = #sdy.mesh<[\"a\"=2, \"b\"=2]>}"}
+sum { p = f32[] parameter(0) q = f32[] parameter(1) ROOT s = f32[] add(p, q) }
+ENTRY main {
+  x = f32[8,6] parameter(0), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, [{\"b\"}, {\"a\"}]>"}
+  in = f32[4,6] custom-call(x), custom_call_target="xla.sdy.GlobalToLocalShape", frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, $x>]>", xla.sdy.manual_axes="#sdy<manual_axes{\"a\", \"b\"}>"}
+  total = f32[4,6] all-reduce(in), replica_groups=$groups, channel_id=1, use_global_device_ids=true, to_apply=sum
+  next = f32[4,6] collective-permute(in), source_target_pairs={{0,1},{1,0},{2,3},{3,2}}, channel_id=2
+  $extra
+  twice = f32[4,6] multiply(next, total)
+  ROOT out = f32[8,6] custom-call(twice), custom_call_target="xla.sdy.LocalToGlobalShape", frontend_attributes={xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{\"b\"}, {}]>]>", xla.sdy.manual_axes="#sdy<manual_axes{\"a\", \"b\"}>"}
+})",
+                             {{"$groups", groups}, {"$x", x}, {"$extra", extra}});
+}
+
+// What the region computes, on one device.
+constexpr char kRegionOnOneDevice[] = R"(
+ENTRY main {
+  x = f32[8,6] parameter(0)
+  low = f32[4,6] slice(x), slice={[0:4], [0:6]}
+  high = f32[4,6] slice(x), slice={[4:8], [0:6]}
+  total = f32[4,6] add(low, high)
+  first = f32[4,6] multiply(high, total)
+  second = f32[4,6] multiply(low, total)
+  ROOT out = f32[8,6] concatenate(first, second), dimensions={0}
+})";
+
+TEST(ChangeMesh, ARegionFollowsAxesThatItDoesNotUse) {
+  const std::unique_ptr<Module> plain = ProgramFor(kRegionOnOneDevice, 1);
+  const std::vector<Literal> arguments = IntegerArguments(*plain);
+  ASSERT_OK_AND_ASSIGN(const Literal expected, RunSingle(*plain, arguments));
+  // The groups in each form, also of a mesh that lists its devices in another order.
+  const std::string reordered = absl::StrReplaceAll(
+      Region("{{0,2},{1,3}}"), {{R"(\"b\"=2]>)", R"(\"b\"=2], device_ids=[0, 2, 1, 3]>)"},
+                                {"{{0,1},{1,0},{2,3},{3,2}}", "{{0,2},{2,0},{1,3},{3,1}}"}});
+  for (const std::string& text :
+       {Region(), Region("[2,2]<=[4]"), Region("mesh['a'=2,'b'=2] {'b'}"), reordered}) {
+    for (const int64_t a : {1, 2, 3, 8}) {
+      SCOPED_TRACE(absl::StrCat(text, a));
+      const std::unique_ptr<Module> module = ProgramFor(text, 1);
+      ASSERT_OK(Change(absl::StrCat("a=", a), module.get()));
+      ASSERT_OK_AND_ASSIGN(const Partitioned partitioned, PartitionModule(*module, {}));
+      EXPECT_EQ(partitioned.num_partitions, a * 2);
+      ASSERT_OK_AND_ASSIGN(const Literal actual, PartitionAndRun(*module, {}, arguments));
+      EXPECT_EQ(Compare(actual, expected, /*tolerance=*/0).outputs[0].difference, "");
+    }
+  }
+}
+
+TEST(ChangeMesh, NamesTheRegionAndTheAxisThatDoNotFit) {
+  EXPECT_THAT(
+      ErrorOf("b=4", Region()),
+      HasSubstr(
+          "main/in: dimension 0 of operand 0 of the manual region is cut into 2 parts over the axis \"b\", and "
+          "its body is written for one of them, not of 4"));
+  EXPECT_THAT(ErrorOf("a=4,b=1", Region()), HasSubstr("main/in: dimension 0 of operand 0"));
+  EXPECT_THAT(
+      ErrorOf("a=4", Region("{{0,2},{1,3}}")),
+      HasSubstr(
+          "main/total: a collective of a manual region does not fit: it goes over the axis \"a\", whose size "
+          "would be 4 instead of 2"));
+  EXPECT_THAT(ErrorOf("a=4", absl::StrReplaceAll(Region("{}"), {{", use_global_device_ids=true", ""}})),
+              HasSubstr("it goes over the axis \"a\""));
+  EXPECT_THAT(ErrorOf("a=4", Region("{{0,1},{2},{3}}")), HasSubstr("not those along axes of the mesh"));
+  EXPECT_THAT(ErrorOf("a=4", Region("{{1,0},{3,2}}")), HasSubstr("in another order"));
+  EXPECT_THAT(ErrorOf("a=4", Region("{{0,1},{2,3}}", R"([{\"b\"}, {}])", "id = u32[] partition-id()")),
+              HasSubstr("main/id: a manual region reads the number of its device"));
+  EXPECT_THAT(ErrorOf("a=1048576", Region()), HasSubstr("there can be 1048576"));
+  EXPECT_EQ(ErrorOf("a=2", Region("{{0,2},{1,3}}")), "");
+}
+
+TEST(ChangeMesh, RefusesCollectivesOutsideOfRegions) {
   const std::string text = R"(
 HloModule region, frontend_attributes={xla.sdy.meshes="{mesh = #sdy.mesh<[\"a\"=2]>}"}
 sum { p = f32[] parameter(0) q = f32[] parameter(1) ROOT s = f32[] add(p, q) }
@@ -177,7 +252,8 @@ ENTRY main {
   x = f32[8] parameter(0)
   ROOT y = f32[8] all-reduce(x), replica_groups={{0,1}}, channel_id=1, use_global_device_ids=true, to_apply=sum
 })";
-  EXPECT_THAT(ErrorOf("a=4", text), HasSubstr("manual regions (shard_map) or collectives"));
+  EXPECT_THAT(ErrorOf("a=4", text),
+              HasSubstr("main/y: a collective lists devices of the module's own mesh outside"));
   EXPECT_EQ(ErrorOf("a=2", text), "");
 }
 

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -64,14 +66,47 @@ ENTRY main {
   EXPECT_EQ((*module)->entry()->root()->operand(0)->sharding(), nullptr);
 }
 
-TEST(ShardingLinesTest, GlobsMatchWholeTexts) {
-  EXPECT_TRUE(GlobMatches("*mlp/dot*", "a/mlp/dot_general"));
-  EXPECT_TRUE(GlobMatches("a?c", "abc"));
-  EXPECT_FALSE(GlobMatches("a?c", "abcd"));
-  EXPECT_TRUE(GlobMatches("", ""));
-  EXPECT_FALSE(GlobMatches("", "a"));
-  EXPECT_TRUE(GlobMatches("*a*b*", "xxaxxbxx"));
-  EXPECT_FALSE(GlobMatches("*a*b", "xxaxxbxx"));
+// Names as rows of --explain show them: of several values, or cut.
+TEST(ShardingLinesTest, ANameMayBeThatOfARow) {
+  const std::string sharding = "={devices=[8,1]<=[8]}";
+  for (const auto& [name, first, second] :
+       std::vector<std::tuple<std::string, bool, bool>>{{"dot.3..31", true, true},
+                                                        {"layers_0..1/mlp/dot.3", true, false},
+                                                        {"dot.30..31 of w", false, true},
+                                                        {"lay…dot.3", true, false},
+                                                        {"dot.*", true, true}}) {
+    SCOPED_TRACE(name);
+    const auto module = Layers();
+    std::vector<std::string> notes;
+    ASSERT_OK(ApplyShardingLines({{name + sharding, ""}}, module.get(), &notes));
+    EXPECT_EQ(IsGiven(*module, 1), first);
+    EXPECT_EQ(IsGiven(*module, 2), second);
+    ASSERT_EQ(notes.size(), 1);
+    EXPECT_THAT(notes[0], HasSubstr(first && second ? "shards 2 values" : "shards 1 value"));
+  }
+  EXPECT_THAT(ApplyShardingLines({{"dot.4..9" + sharding, ""}}, Layers().get()).message(),
+              HasSubstr("'dot.4..9' names no instruction"));
+}
+
+TEST(ShardingLinesTest, AnOutputHasTheNameOfTheAuthorsTree) {
+  const std::string text = R"(HloModule m
+ENTRY main {
+  x = f32[8,4] parameter(0)
+  y = f32[8,4] negate(x), frontend_attributes={jax.result_info="result['emb']"}
+  z = f32[8,4] tanh(x), frontend_attributes={jax.result_info="result['w'][0]"}
+  ROOT t = (f32[8,4], f32[8,4]) tuple(y, z)
+})";
+  for (const auto& [name, first, second] :
+       std::vector<std::tuple<std::string, bool, bool>>{{"result['emb']", true, false},
+                                                        {"result['w'][0..3]", false, true},
+                                                        {"output{0..1}", true, true}}) {
+    SCOPED_TRACE(name);
+    ASSERT_OK_AND_ASSIGN(const auto module, ParseModule(text));
+    ASSERT_OK(ApplyShardingLines({{name + "={devices=[8,1]<=[8]}", ""}}, module.get()));
+    const Instruction& root = *module->entry()->root();
+    EXPECT_EQ(root.operand(0)->sharding_is_given(), first);
+    EXPECT_EQ(root.operand(1)->sharding_is_given(), second);
+  }
 }
 
 }  // namespace

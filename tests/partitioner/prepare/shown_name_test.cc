@@ -1,4 +1,4 @@
-#include "explain/shown_name.h"
+#include "partitioner/prepare/shown_name.h"
 
 #include "gtest/gtest.h"
 
@@ -26,6 +26,17 @@ TEST(ShownNameTest, StarsAndWhatARowAdds) {
   for (const char* odd : {"", "..", "a..", "..5", "a.2..", "99999999999999999999..5", " of x"}) {
     EXPECT_FALSE(ShownName(odd).Means("a.3")) << odd;
   }
+}
+
+TEST(ShownNameTest, WhatWasCutCanBeAnything) {
+  const ShownName name("params['la…[1..2]['w']");
+  EXPECT_TRUE(name.Means("params['layers'][1]['w']"));
+  EXPECT_FALSE(name.Means("params['layers'][3]['w']"));
+  EXPECT_FALSE(name.Means("params['layers'][1]['v']"));
+  EXPECT_FALSE(name.IsPlain());
+  EXPECT_TRUE(ShownName("params['w']").IsPlain());
+  EXPECT_TRUE(ShownName("…/model.py:25").MeansLine("lib/models/model.py:25"));
+  EXPECT_FALSE(ShownName("…/model.py:25").MeansLine("lib/models/mymodel.py:25"));
 }
 
 TEST(ShownNameTest, ALineMeansWhatItMakes) {

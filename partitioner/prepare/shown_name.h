@@ -4,6 +4,7 @@
 //   sub.* for output{*}            globs, of the op and of the output it is for
 //   dot.8 of params['w']           the op, and the parameter that it needs whole
 //   model.py:25                    what this line makes
+//   params['la…['w']               a name that was too long for its column
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,10 @@ namespace toroid {
 
 class ShownName {
  public:
-  explicit ShownName(absl::string_view name);
+  explicit ShownName(absl::string_view shown);
 
+  // Whether the name means one value: it has no wildcards, no range and nothing that was cut.
+  bool IsPlain() const;
   // Whether a value of this name is meant.
   bool Means(absl::string_view name) const;
   // Whether the row is of all that a line makes, and the line is this one: "FILE:LINE", or the end of FILE.

@@ -1,0 +1,39 @@
+"""Words of the commands, as one writes them in Python."""
+
+from __future__ import annotations
+
+import re
+
+# Flags that are arguments of the same name.
+_ARGUMENTS = ("num_partitions", "machine", "mesh", "rates", "strategies", "args", "full")
+_ONE_SHARD = re.compile(r""" --shard (["'])(.*?)=([\[{].*?)\1(?= --shard | \(|$)""", re.MULTILINE)
+_WORDS = [
+    (re.compile(r" \(--help explains the flags\)"), ""),
+    (re.compile(r"--explain=full(_json)?\b"), "explain(full=True)"),
+    (re.compile(r"--stats=json\b"), "describe()"),
+    (re.compile(r"--set\b"), "settings"),
+    (re.compile(r"--expect=FILE\.npz"), "expected=RESULTS"),
+    (re.compile(r"--expect\b"), "expected"),
+    (re.compile(r"--(advise|what_if|why|explain|check)\b(?!=)"), r"\1()"),
+    (re.compile(r"--shard\b"), "shardings"),
+    (re.compile(rf"--({'|'.join(_ARGUMENTS)})\b"), r"\1"),
+]
+
+
+def _shardings(match: re.Match[str]) -> str:
+    pairs = [f"{name!r}: {sharding!r}" for _, name, sharding in _ONE_SHARD.findall(match.group(0))]
+    return f" shardings={{{', '.join(pairs)}}}"
+
+
+def in_python(text: str) -> str:
+    """A message of a command, with keyword arguments and methods in the place of its flags.
+
+    >>> in_python("the module has no sharding; give one with --num_partitions=8 --shard 'w={devices=[8]<=[8]}'")
+    "the module has no sharding; give one with num_partitions=8 shardings={'w': '{devices=[8]<=[8]}'}"
+    >>> in_python("--advise tries more; --why: no array is named 'x' (--help explains the flags)")
+    "advise() tries more; why(): no array is named 'x'"
+    """
+    text = re.sub(rf"(?:{_ONE_SHARD.pattern})+", _shardings, text, flags=re.MULTILINE)
+    for pattern, words in _WORDS:
+        text = pattern.sub(words, text)
+    return text
