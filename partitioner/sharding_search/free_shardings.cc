@@ -6,7 +6,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/custom_call_targets.h"
-#include "partitioner/prepare/sharding_lines.h"
+#include "hlo/base/glob.h"
+#include "hlo/io/module_meshes.h"
 
 namespace toroid {
 namespace {
@@ -95,7 +96,7 @@ absl::StatusOr<int> FreeShardings(const std::vector<std::string>& freed, const s
 }
 
 bool StatesShardings(const Module& module) {
-  if (module.proto().frontend_attributes().map().contains("xla.sdy.meshes")) return true;
+  if (SdyMeshesText(module) != nullptr) return true;
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
       if (instruction->sharding() != nullptr || HasAttribute(*instruction)) return true;
