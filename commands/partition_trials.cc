@@ -24,7 +24,8 @@ AdviceBudget DiagnosisBudget(int64_t instructions) {
   return {.changes = {.prices = 96, .ops = 1 << 18},
           .trials = static_cast<size_t>(trials),
           .least_promised = 0.03,
-          .least_saved = 0.05};
+          .least_saved = 0.05,
+          .combines = false};
 }
 
 absl::StatusOr<ProgramFigures> FiguresOnSlice(const Module& partitioned, const PartitionInput& input) {

@@ -13,13 +13,19 @@ namespace {
 
 // Changes that are returned, and trials of one array.
 constexpr size_t kMostAdvice = 3, kMostTrialsOfOne = 4;
+// Changes that are made together.
+constexpr size_t kMostTogether = 3;
 // What a change may cost.
 constexpr double kMostFlops = 1.09, kMostMemory = 1.1;
 
-bool Pays(const ProgramFigures& now, const ProgramFigures& then, double least_saved) {
-  return static_cast<double>(then.explanation.sent_bytes) <=
-             (1 - least_saved) * static_cast<double>(now.explanation.sent_bytes) &&
-         then.flops <= kMostFlops * now.flops &&
+// What a program is compared by: seconds on a machine, bytes without one.
+double CostOf(const ProgramFigures& figures) {
+  return figures.seconds > 0 ? figures.seconds : static_cast<double>(figures.explanation.sent_bytes);
+}
+
+bool Pays(const ProgramFigures& now, const ProgramFigures& then, const AdviceBudget& budget) {
+  const double least_saved = now.seconds > 0 ? budget.least_time_saved : budget.least_saved;
+  return CostOf(then) <= (1 - least_saved) * CostOf(now) && then.flops <= kMostFlops * now.flops &&
          static_cast<double>(then.peak_bytes) <= kMostMemory * static_cast<double>(now.peak_bytes);
 }
 
@@ -30,7 +36,7 @@ void Keep(Advice advice, std::vector<Advice>* found) {
   });
   if (same == found->end()) {
     found->push_back(std::move(advice));
-  } else if (advice.change.sent_then < same->change.sent_then) {
+  } else if (CostOf(advice.effect.then) < CostOf(same->effect.then)) {
     *same = std::move(advice);
   }
 }
@@ -59,6 +65,9 @@ Advice AdviceOf(AnnotationChange change, WhatIf effect) {
   tried.from = std::move(change.from);
   tried.to = std::move(change.to);
   tried.given = std::move(change.given);
+  tried.num_alike = tried.given.size() - 1;
+  tried.seconds_now = effect.now.seconds;
+  tried.seconds_then = effect.then.seconds;
   tried.sent_now = effect.now.explanation.sent_bytes;
   tried.sent_then = effect.then.explanation.sent_bytes;
   tried.peak_now = effect.now.peak_bytes;
@@ -76,6 +85,40 @@ Advice AdviceOf(AnnotationChange change, WhatIf effect) {
   return advice;
 }
 
+std::string NameOfGiven(const std::string& given) { return given.substr(0, given.find("={")); }
+
+// Whether two changes give one array two shardings.
+bool Collide(const TriedChange& a, const TriedChange& b) {
+  return std::any_of(a.given.begin(), a.given.end(), [&](const std::string& one) {
+    return std::any_of(b.given.begin(), b.given.end(),
+                       [&](const std::string& other) { return NameOfGiven(one) == NameOfGiven(other); });
+  });
+}
+
+// The best change with one more, and with two more, as long as each of them pays. `found`: the best first.
+std::vector<Advice> Together(const std::vector<Advice>& found, TryChange try_change,
+                             const AdviceBudget& budget) {
+  std::vector<Advice> together;
+  if (found.size() < 2) return together;
+  Advice best = found[0];
+  for (size_t i = 1; i < found.size() && together.size() + 1 < kMostTogether; ++i) {
+    const TriedChange& more = found[i].change;
+    if (Collide(best.change, more)) continue;
+    std::vector<std::string> given = best.change.given;
+    given.insert(given.end(), more.given.begin(), more.given.end());
+    absl::StatusOr<ProgramFigures> then = try_change(given);
+    if (!then.ok() || !Pays(best.effect.then, *then, budget)) continue;
+    Advice both = AdviceOf({best.change.name, best.change.source, best.change.from, best.change.to, given},
+                           CompareFigures(best.effect.now, *std::move(then)));
+    both.change.num_alike = best.change.num_alike;
+    both.change.together = best.change.together;
+    both.change.together.push_back(absl::StrCat(more.name, " ", more.to, " instead of ", more.from));
+    together.push_back(both);
+    best = std::move(both);
+  }
+  return together;
+}
+
 }  // namespace
 
 std::vector<Advice> FindAdvice(const Partitioned& partitioned, const ProgramFigures& now,
@@ -87,20 +130,23 @@ std::vector<Advice> FindAdvice(const Partitioned& partitioned, const ProgramFigu
   const double least = budget.least_promised * static_cast<double>(now.explanation.sent_bytes);
   for (AnnotationChange& change : PromisingChanges(partitioned, now.explanation.rows, budget.changes)) {
     if (tried.size() == budget.trials || change.saved_bytes <= least) break;
-    const std::string array = change.given[0].substr(0, change.given[0].find("={"));
+    const std::string array = NameOfGiven(change.given[0]);
     if (trials_of[array] == kMostTrialsOfOne || !tried.insert(absl::StrJoin(change.given, "\n")).second)
       continue;
     ++trials_of[array];
     absl::StatusOr<ProgramFigures> then = try_change(change.given);
-    if (!then.ok() || !Pays(now, *then, budget.least_saved)) continue;
+    if (!then.ok() || !Pays(now, *then, budget)) continue;
     Keep(AdviceOf(std::move(change), CompareFigures(now, *std::move(then))), &found);
   }
   std::stable_sort(found.begin(), found.end(), [](const Advice& a, const Advice& b) {
-    return std::make_pair(a.change.sent_then, a.change.given.size()) <
-           std::make_pair(b.change.sent_then, b.change.given.size());
+    return std::make_pair(CostOf(a.effect.then), a.change.given.size()) <
+           std::make_pair(CostOf(b.effect.then), b.change.given.size());
   });
   DropParts(&found);
   if (found.size() > kMostAdvice) found.resize(kMostAdvice);
+  if (budget.combines) {
+    for (Advice& more : Together(found, try_change, budget)) found.push_back(std::move(more));
+  }
   return found;
 }
 
@@ -114,7 +160,8 @@ std::string AdviceText(const std::vector<Advice>& advice) {
                                   }),
                     change.source.empty() ? "" : absl::StrCat(" (", change.source, ")"), "\n");
   }
-  if (advice.empty()) return "advice: none of the changes that were tried saves a twentieth of the bytes\n";
+  if (advice.empty())
+    return "advice: none of the changes that were tried saves a twentieth of the bytes, or on a machine a hundredth of the time\n";
   return out;
 }
 

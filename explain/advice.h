@@ -35,9 +35,13 @@ struct AdviceBudget {
   size_t trials = 16;  // Programs that are partitioned.
   // Changes are tried that save more than this part of the bytes in the quick plan, and count if they save this part of them.
   double least_promised = -1, least_saved = 0.05;
+  double least_time_saved =
+      0.01;  // On a machine, the part of the time that a change saves at least; then bytes do not count.
+  bool combines = true;  // Whether the best change is tried with others, too.
 };
 
-// At most three changes, those that save most bytes first, among equals those of fewer arrays. A change counts if it saves enough bytes, flops grow by at
+// At most three changes, those that save most bytes (on a machine: time) first, among equals those of fewer arrays; then the best change
+// with one more, and with two more, where these save more together. A change counts if it saves enough, flops grow by at
 // most 9 %, and the peak of memory by at most 10 %. `partitioned`: the program without a change, made by this partitioner, with its
 // figures `now`. A change that the module does not take is no error.
 std::vector<Advice> FindAdvice(const Partitioned& partitioned, const ProgramFigures& now,

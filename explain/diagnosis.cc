@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "hlo/base/terminal.h"
 #include "hlo/base/text_table.h"
@@ -25,13 +26,21 @@ std::string Wrapped(const std::string& text, int width) {
 }  // namespace
 
 std::string ChangeText(const TriedChange& change) {
-  const size_t alike = change.given.size() - 1;
+  const size_t alike = change.num_alike;
   const double saved = static_cast<double>(change.sent_then - change.sent_now);
   std::string out = absl::StrCat(
       change.name,
       alike == 0 ? "" : absl::StrCat(" and ", alike, alike == 1 ? " other" : " others", " like it"), " ",
-      change.to, " instead of ", change.from, " sends ", BytesText(change.sent_then), " instead of ",
-      BytesText(change.sent_now),
+      change.to, " instead of ", change.from,
+      absl::StrJoin(
+          change.together, "",
+          [](std::string* text, const std::string& other) { absl::StrAppend(text, ", and ", other, ","); }),
+      change.seconds_now > 0
+          ? absl::StrFormat(" takes %s instead of %s (%+.1f %%), sends ", TimeText(change.seconds_then),
+                            TimeText(change.seconds_now),
+                            100 * (change.seconds_then - change.seconds_now) / change.seconds_now)
+          : " sends ",
+      BytesText(change.sent_then), " instead of ", BytesText(change.sent_now),
       absl::StrFormat(" (%+.1f %%)",
                       change.sent_now == 0 ? 0 : 100.0 * saved / static_cast<double>(change.sent_now)));
   if (!change.removed.empty()) {

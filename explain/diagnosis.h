@@ -4,6 +4,7 @@
 //   (-33.7 %), without the all-gather of 688.1 kB for add.7 (model.py:24), and needs 1.8 MB of memory instead of 2.1 MB (model.py:21)
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,7 +16,11 @@ struct TriedChange {
   std::string from, to;      // Its sharding, over the author's axes.
   // NAME=SHARDING, as --shard and --what_if take it: of the array, and of those that are changed with it.
   std::vector<std::string> given;
-  int64_t sent_now = 0, sent_then = 0;  // Bytes per device in one run.
+  size_t num_alike = 0;  // Arrays that are changed with the named one since they are annotated alike.
+  int64_t sent_now = 0, sent_then = 0;       // Bytes per device in one run.
+  double seconds_now = 0, seconds_then = 0;  // Of a step on a machine; 0 without one.
+  // What else is changed with it, "NAME SHARDING instead of SHARDING" each: changes that save more together.
+  std::vector<std::string> together;
   int64_t peak_now = 0, peak_then = 0;  // Bytes of memory at the peak, compiled.
   // The largest row that is gone: "all-gather", its bytes, what needed it and where; "" if none is.
   std::string removed, removed_for, removed_source;

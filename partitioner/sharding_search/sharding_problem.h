@@ -10,7 +10,7 @@
 //
 // Example: x f32[8,4] times w f32[4,16] over 2 devices: x and w are nodes of three strategies (rows, columns, whole), the product one of
 // four (m, n, k, nothing). An edge charges w cut by rows and a product cut along n with an all-to-all of 128 bytes.
-// BUILD: srcs += "program_state.cc"
+// BUILD: srcs += "problem_builder.cc", "program_state.cc"
 #pragma once
 
 #include <cstdint>
