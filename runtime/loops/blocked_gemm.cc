@@ -1,4 +1,5 @@
-// BUILD: copts = ["-O3", "--param=avoid-fma-max-bits=0"]
+// BUILD: per_level
+// BUILD: copts = ["-ffp-contract=fast"]
 #include "runtime/loops/blocked_gemm.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 #include "runtime/loops/few_rows_gemm.h"
 #include "runtime/loops/gemm_tiles.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 constexpr int kVectors = 2;                         // Vectors of columns in a tile.
@@ -309,4 +310,4 @@ template void BlockedGemm(StridedMatrix<const complex64>, StridedMatrix<const co
 template void BlockedGemm(StridedMatrix<const complex128>, StridedMatrix<const complex128>,
                           StridedMatrix<complex128>);
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

@@ -1,4 +1,4 @@
-// BUILD: copts = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
+// BUILD: per_level
 #include "runtime/loops/float_loops.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 #include "runtime/loops/scalar_ops.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 template <typename R>
@@ -176,4 +176,4 @@ BinaryLoop FindFloatLoop(Opcode opcode, PrimitiveType type) {
   }
 }
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL
