@@ -1,4 +1,5 @@
 // BUILD: per_level
+// BUILD: copts = ["-fno-tree-vectorize"]
 #include "runtime/loops/fft_lines.h"
 
 #include <algorithm>
@@ -161,13 +162,16 @@ void FftLinesOfLevel::Long(int64_t step, const From* in, To* out, char* work) co
   const int64_t row_grain = std::max<int64_t>(1, kGrain / (n2 * kLanes));
   const double sign = forward() ? -1 : 1;
   // w(l k1) of the lanes of a block, and the sums over j1: [column_blocks][n1][kLanes], whose lanes are j2.
-  const Buffer<cmplx<Vector>> lane_turns(n1);
+  // A turn is the product of two, of a multiple of kTurns and of the rest, on all levels.
+  constexpr int64_t kTurns = 8, kParts = kTurns / kLanes;
+  const Buffer<cmplx<Vector>> lane_turns(kParts * n1);
   cmplx<Vector>* between = reinterpret_cast<cmplx<Vector>*>(work);
   for (int64_t k1 = 0; k1 < n1; ++k1) {
-    for (int64_t l = 0; l < kLanes; ++l) {
+    for (int64_t l = 0; l < kTurns; ++l) {
       const cmplx<double> turn = (*turns_)[l * k1 % n];
-      lane_turns[k1].r[l] = turn.r;
-      lane_turns[k1].i[l] = sign * turn.i;
+      cmplx<Vector>& lanes = lane_turns[l / kLanes * n1 + k1];
+      lanes.r[l % kLanes] = turn.r;
+      lanes.i[l % kLanes] = sign * turn.i;
     }
   }
   ParallelFor(column_blocks, column_grain, [&](int64_t begin, int64_t end) {
@@ -191,9 +195,9 @@ void FftLinesOfLevel::Long(int64_t step, const From* in, To* out, char* work) co
       }
       columns_->exec(values, 1, forward());
       for (int64_t k1 = 0; k1 < n1; ++k1) {
-        const cmplx<double> turn = (*turns_)[first * k1 % n];
+        const cmplx<double> turn = (*turns_)[first / kTurns * kTurns * k1 % n];
         const double r = turn.r, i = sign * turn.i;
-        const cmplx<Vector> lanes = lane_turns[k1], x = values[k1];
+        const cmplx<Vector> lanes = lane_turns[block % kParts * n1 + k1], x = values[k1];
         const Vector wr = r * lanes.r - i * lanes.i, wi = r * lanes.i + i * lanes.r;
         values[k1].r = x.r * wr - x.i * wi;
         values[k1].i = x.r * wi + x.i * wr;
@@ -276,7 +280,7 @@ int64_t FftLinesOfLevel::ScratchBytes(int threads) const {
   constexpr int64_t kPerThread = 6;
   const int64_t width = kLanes * static_cast<int64_t>(sizeof(Complex));
   if (n1_ == 0) return threads * kPerThread * n_ * width;
-  return (n1_ + threads * kPerThread * n2_) * width;
+  return (8 / kLanes * n1_ + threads * kPerThread * n2_) * width;
 }
 
 int64_t FftLinesOfLevel::WorkBytes() const {

@@ -43,7 +43,7 @@ void MakeUneven(std::vector<Literal>& arguments, uint64_t seed) {
 }
 
 bool HasProducts(const std::string& text) {
-  for (const char* op : {" dot(", " convolution(", " ragged-dot("}) {
+  for (const char* op : {" dot(", " convolution(", " ragged-dot(", " scaled-dot("}) {
     if (absl::StrContains(text, op)) return true;
   }
   return false;
