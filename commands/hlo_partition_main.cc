@@ -44,7 +44,8 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"text", "stablehlo", "pb", "pbtxt", "json"}));
   toroid::AddShardingFlags(app, &command.given);
   toroid::AddSearchFlags(app, &command.search);
-  app.add_option("--annotations", command.annotations, "File of NAME=SHARDING lines, # begins a comment; with --search it is written");
+  app.add_option("--annotations", command.annotations,
+                 "File of NAME=SHARDING lines, # begins a comment; with --search it is written");
   app.add_option("--plan", command.plan,
                  "Partition by the plan in this file, as --explain=plan prints it, instead of choosing one");
   app.add_flag("--replicate_outputs", command.options.replicate_outputs,
