@@ -127,7 +127,8 @@ TEST(HloDiffTest, AMachineAddsTimes) {
   double sum = 0;
   for (const auto& row : json["sent"]["rows"])
     sum += row["seconds_b"].get<double>() - row["seconds_a"].get<double>();
-  EXPECT_NEAR(sum, json["b"]["collective_seconds"].get<double>() - json["a"]["collective_seconds"].get<double>(),
+  EXPECT_NEAR(sum,
+              json["b"]["collective_seconds"].get<double>() - json["a"]["collective_seconds"].get<double>(),
               1e-11);
 }
 

@@ -119,7 +119,9 @@ TEST(AdviceTest, LayersAreChangedTogether) {
 
 TEST(AdviceTest, AProgramThatSendsNothingNeedsNone) {
   EXPECT_THAT(AdviceOn(*Layers("{devices=[8,1]<=[8]}")).advice, IsEmpty());
-  EXPECT_EQ(AdviceText({}), "advice: none of the changes that were tried saves a twentieth of the bytes, or on a machine a hundredth of the time\n");
+  EXPECT_EQ(
+      AdviceText({}),
+      "advice: none of the changes that were tried saves a twentieth of the bytes, or on a machine a hundredth of the time\n");
 }
 
 TEST(AdviceTest, ChangesThatRepeatWorkOrNeedMoreMemoryAreLeftOut) {
