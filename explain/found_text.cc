@@ -8,6 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "hlo/base/terminal.h"
+#include "hlo/base/text_table.h"
+#include "hlo/base/time_text.h"
 
 namespace toroid {
 namespace {
@@ -30,6 +32,15 @@ std::string NamesText(const FoundAnnotation& annotation) {
 // A result is annotated as the argument that it takes the place of.
 bool IsResult(const FoundAnnotation& annotation) {
   return absl::StartsWith(annotation.names.front(), "output{");
+}
+
+// "  sends 2.1 MB in 3 collectives, 1.374e+11 flops, 167.8 MB of memory, 2.1 ms a step"
+std::string FiguresLine(const ProgramFigures& figures) {
+  return absl::StrCat(
+      "  sends ", BytesText(figures.explanation.sent_bytes), " in ",
+      CountText(figures.explanation.collectives), " collectives, ", absl::StrFormat("%.4g", figures.flops),
+      " flops, ", BytesText(figures.peak_bytes), " of memory",
+      figures.seconds > 0 ? absl::StrCat(", ", TimeText(figures.seconds), " a step") : "", "\n");
 }
 
 }  // namespace
@@ -66,7 +77,7 @@ std::string FoundText(const FoundShardings& found, const std::vector<AxisSize>& 
       found.nodes, static_cast<double>(found.costs) / 1e6, found.rounds,
       found.rounds == 1 ? "round" : "rounds", seconds, found.priced_seconds * 1e3, std::max(0.0, gap));
   if (!mesh.empty()) absl::StrAppend(&out, "mesh: --mesh=", MeshText(mesh), "\n");
-  absl::StrAppend(&out, FiguresTable(before.value_or(figures), figures, before ? "before" : "", "found"));
+  absl::StrAppend(&out, before ? FiguresTable(*before, figures, "before", "found") : FiguresLine(figures));
   if (found.is_given) {
     absl::StrAppend(&out, "found: nothing better than the shardings that the module states\n");
     return out;

@@ -291,6 +291,36 @@ def test_changes_are_advised():
     assert repr(advice).startswith("advice: params['w_up'] ") and "(-20.0 %)" in advice
 
 
+PRODUCTS = """HloModule products
+ENTRY main {
+  x = f32[16384,4096] parameter(0), metadata={op_name="x"}
+  w = f32[4096,4096] parameter(1), metadata={op_name="w"}
+  y = f32[16384,4096] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  t = f32[16384,4096] tanh(y)
+  ROOT z = f32[16384,4096] dot(t, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+
+
+def test_shardings_are_found():
+    module = toroid.load(PRODUCTS)
+    found = toroid.search(module, mesh={"data": 8})
+    assert found.specs == {"x": ("data", None)} and found.mesh is None
+    assert "found: 1 annotation" in repr(found)
+    partitioned = module.partition(8, shardings=found.shardings)
+    assert "no collectives" in repr(partitioned.explain())
+
+
+def test_a_mesh_is_found():
+    found = toroid.load(PRODUCTS).search(num_partitions=4)
+    assert found.mesh is not None and np.prod(list(found.mesh.values())) == 4
+
+
+def test_no_memory_is_enough():
+    with pytest.raises(toroid.ToroidError, match="bytes are needed"):
+        toroid.load(PRODUCTS).search(mesh={"data": 8}, memory=1000)
+
+
 def test_a_page_is_written(tmp_path):
     page = toroid.load(MOE).page(tmp_path / "page.html", machine="tpu-v3-8")
     assert "<html" in page.read_text() and "all-to-all" in page.read_text()

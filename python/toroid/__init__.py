@@ -5,14 +5,15 @@
     step.partition().explain()          # which line needs which collective, and how many bytes
     step.check()                        # runs partitioned and unpartitioned, compares
     toroid.simulate(step, 'tpu-v3-256') # time and memory on a slice of a pod
+    toroid.search(step, mesh={'data': 16, 'model': 16})  # which shardings are best
     toroid.diff(step.partition(), other.partition())  # where two programs differ
 """
 
 from toroid._commands import ToroidError, ToroidWarning
 from toroid._diff import Diff, diff
-from toroid._module import Module, load, partition, simulate
+from toroid._module import Module, load, partition, search, simulate
 from toroid._program import Partitioned
-from toroid._results import Check, Explanation, Result, Simulation
+from toroid._results import Check, Explanation, FoundShardings, Result, Simulation
 
 __version__ = "0.1.0"  # hlo/base/version.h; a test compares them.
 
@@ -20,6 +21,7 @@ __all__ = [
     "Check",
     "Diff",
     "Explanation",
+    "FoundShardings",
     "Module",
     "Partitioned",
     "Result",
@@ -29,6 +31,7 @@ __all__ = [
     "diff",
     "load",
     "partition",
+    "search",
     "simulate",
     "__version__",
 ]

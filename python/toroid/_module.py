@@ -14,7 +14,7 @@ from toroid import _arrays, _load, _render
 from toroid._commands import ToroidError, Word, run, run_json
 from toroid._files import Files
 from toroid._program import Partitioned, Program, Shardings
-from toroid._results import Check, Simulation, Text
+from toroid._results import Check, FoundShardings, Simulation, Text
 from toroid._shardings import mesh_axes, sharding_text
 from toroid._spelling import in_python
 
@@ -120,6 +120,53 @@ class Module(Program):
         """
         words: list[Word] = [self._path, "--advise", *self._mesh_words(num_partitions, shardings, mesh)]
         return Text(in_python(run("hlo-partition", words, progress=progress)))
+
+    def search(
+        self,
+        num_partitions: Optional[int] = None,
+        *,
+        mesh: Any = None,
+        machine: Optional[str] = None,
+        memory: Union[int, str, None] = None,
+        free: Union[str, Sequence[str]] = (),
+        fix: Union[str, Sequence[str]] = (),
+        shardings: Optional[Shardings] = None,
+        progress: Optional[bool] = None,
+    ) -> FoundShardings:
+        """Chooses the shardings of all arrays that have none, as `hlo-partition --search=shardings`.
+
+        Args:
+          num_partitions: the number of devices, if no mesh is given; the mesh is then chosen, too.
+          mesh: sizes of the axes that may cut arrays, as for `partition`.
+          machine: the slice whose predicted seconds decide, such as "tpu-v3-128"; None: prices of a TPU v3.
+          memory: bytes that a device has, or a text such as "16GiB"; None: no limit.
+          free: names or globs whose shardings are chosen anew; "*": all that the module states.
+          fix: of those that `free` names, these keep their shardings.
+          shardings: as for `partition`: these are not chosen.
+          progress: as for `partition`.
+
+        Returns:
+          What was found: `found.specs` by name, as tuples for `PartitionSpec(*spec)`; `found.shardings` goes to `partition`.
+
+        Raises:
+          ToroidError: if there is nothing to choose, or no program keeps the memory.
+        """
+        files = Files()
+        out = files.folder / "annotations.txt"
+        words: list[Word] = [self._path, "--search=shardings", f"--annotations={out}"]
+        axes = self._axes(mesh)
+        given = self._mesh_words(num_partitions, shardings, mesh)
+        words += given
+        if axes is not None and not any(word.startswith("--mesh=") for word in given):
+            words.append("--mesh=" + ",".join(f"{name}={size}" for name, size in axes.items()))
+        if machine is not None:
+            words.append(f"--machine={machine}")
+        if memory is not None:
+            words.append(f"--memory={memory}")
+        words += [f"--free={name}" for name in ([free] if isinstance(free, str) else free)]
+        words += [f"--fix={name}" for name in ([fix] if isinstance(fix, str) else fix)]
+        text = in_python(run("hlo-partition", words, progress=progress))
+        return FoundShardings.read(text, out.read_text())
 
     def page(
         self,
@@ -248,6 +295,11 @@ def load(
 def partition(m: Any, num_partitions: Optional[int] = None, **options: Any) -> Partitioned:
     """Loads m if it is no `Module` yet, and partitions it; see `Module.partition`."""
     return (m if isinstance(m, Module) else load(m)).partition(num_partitions, **options)
+
+
+def search(m: Any, num_partitions: Optional[int] = None, **options: Any) -> FoundShardings:
+    """Loads m if it is no `Module` yet, and chooses its shardings; see `Module.search`."""
+    return (m if isinstance(m, Module) else load(m)).search(num_partitions, **options)
 
 
 def simulate(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Optional
 
 from toroid import _render
 
@@ -19,6 +20,46 @@ class Text(str):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+class FoundShardings(Text):
+    """Shardings that a search found: the command's lines, and the annotations by name.
+
+    Attributes:
+      specs: by name (`params['w']`, `output{0}`, an op's name) what cuts each dimension: None, an axis or a tuple of axes.
+      shardings: the same as texts of HLO shardings, as `partition(shardings=...)` takes them.
+      mesh: the axes and sizes that were chosen; None if the mesh was given.
+    """
+
+    specs: dict[str, tuple[Any, ...]]
+    shardings: dict[str, str]
+    mesh: Optional[dict[str, int]]
+
+    @classmethod
+    def read(cls, text: str, annotations: str) -> FoundShardings:
+        """The result of a search from its lines and its file of annotations."""
+        found = cls(text)
+        found.specs, found.shardings, found.mesh = {}, {}, None
+        spec: tuple[Any, ...] = ()
+        for line in annotations.splitlines():
+            if chosen := re.match(r"# to be given with --mesh=(.*)", line):
+                found.mesh = {name: int(size) for name, size in (axis.split("=") for axis in chosen[1].split(","))}
+            elif line.startswith("# ["):
+                spec = tuple(_spec_of(dim) for dim in re.findall(r"\{([^}]*)\}", line.rpartition("]")[0]))
+            elif line and not line.startswith("#"):
+                name, _, sharding = line.rpartition("={")
+                found.specs[name] = spec
+                found.shardings[name] = "{" + sharding
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The keys `text`, `specs`, `shardings` and `mesh`."""
+        return {"text": str(self), "specs": self.specs, "shardings": self.shardings, "mesh": self.mesh}
+
+
+def _spec_of(dim: str) -> Any:
+    axes = re.findall(r'"([^"]*)"', dim)
+    return None if not axes else axes[0] if len(axes) == 1 else tuple(axes)
 
 
 class Result:
