@@ -1,5 +1,4 @@
-// BUILD: per_level
-// BUILD: copts = ["-fno-strict-aliasing"]
+// BUILD: copts = ["-O3", "-fno-strict-aliasing"]
 #include "runtime/loops/block_convert.h"
 
 #include <algorithm>
@@ -8,7 +7,7 @@
 
 #include "hlo/ir/native_types.h"
 
-namespace toroid::TOROID_LEVEL {
+namespace toroid {
 namespace {
 
 template <typename T>
@@ -34,6 +33,11 @@ void NarrowToBf16(const uint32_t* in, uint16_t* out, int64_t n) {
 }
 
 }  // namespace
+
+bool IsNarrowFloat(PrimitiveType type) {
+  return VisitArrayType(
+      type, [](auto tag) { return kIsNarrow<typename decltype(tag)::type>; }, false);
+}
 
 void NarrowToFloat(PrimitiveType type, const void* in, float* out, int64_t n) {
   if (type == xla::BF16)
@@ -83,4 +87,4 @@ void RoundToNarrow(PrimitiveType type, const float* in, float* out, int64_t n) {
   }
 }
 
-}  // namespace toroid::TOROID_LEVEL
+}  // namespace toroid

@@ -1,10 +1,10 @@
-// BUILD: per_level
+// BUILD: copts = ["-O3", "-fno-trapping-math"]
 #include "runtime/loops/convert_loops.h"
 
 #include "hlo/ir/native_types.h"
 #include "runtime/loops/convert_value.h"
 
-namespace toroid::TOROID_LEVEL {
+namespace toroid {
 namespace {
 
 template <typename From, typename To>
@@ -29,4 +29,4 @@ ConvertLoop FindConvertLoop(PrimitiveType from, PrimitiveType to) {
       ConvertLoop{nullptr});
 }
 
-}  // namespace toroid::TOROID_LEVEL
+}  // namespace toroid

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "hlo/ir/types.h"
-#include "runtime/loops/per_level.h"
 
 namespace toroid {
 
@@ -12,6 +11,6 @@ namespace toroid {
 using ConvertLoop = void (*)(const void* in, void* out, int64_t n);
 
 // Null if one of the types is no array type.
-TOROID_PER_LEVEL(FindConvertLoop, ConvertLoop(PrimitiveType from, PrimitiveType to));
+ConvertLoop FindConvertLoop(PrimitiveType from, PrimitiveType to);
 
 }  // namespace toroid

@@ -1,12 +1,11 @@
-// BUILD: per_level
-// BUILD: copts = ["-ffp-contract=fast"]
+// BUILD: copts = ["-O3", "--param=avoid-fma-max-bits=0"]
 #include "runtime/loops/few_rows_gemm.h"
 
 #include <algorithm>
 #include <type_traits>
 #include <utility>
 
-namespace toroid::TOROID_LEVEL {
+namespace toroid {
 namespace {
 
 // Adds the sums of a panel, one line of `stride` elements per row, to columns [column, column + columns) of
@@ -155,4 +154,4 @@ template void FewRowsGemm(const StridedMatrix<const float>&, const StridedMatrix
 template void FewRowsGemm(const StridedMatrix<const double>&, const StridedMatrix<const double>&,
                           const StridedMatrix<double>&);
 
-}  // namespace toroid::TOROID_LEVEL
+}  // namespace toroid

@@ -1,4 +1,4 @@
-// BUILD: per_level
+// BUILD: copts = ["-O3", "-fno-trapping-math"]
 #include "runtime/loops/int_loops.h"
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include "hlo/ir/native_types.h"
 #include "runtime/loops/scalar_ops.h"
 
-namespace toroid::TOROID_LEVEL {
+namespace toroid {
 namespace {
 
 // Quotients of 32-bit numbers by way of double, which holds both exactly: a quotient that is no integer is at least 2^-32 of
@@ -106,4 +106,4 @@ BinaryLoop FindIntLoop(Opcode opcode, PrimitiveType type) {
   }
 }
 
-}  // namespace toroid::TOROID_LEVEL
+}  // namespace toroid

@@ -7,7 +7,6 @@
 #include "hlo/ir/types.h"
 #include "hlo/opcode.h"
 #include "runtime/loops/loop_of_two.h"
-#include "runtime/loops/per_level.h"
 
 namespace toroid {
 
@@ -21,7 +20,7 @@ struct LineReduction {
 };
 
 // Null members if the op does not reduce the type; narrow floats are not supported (see ComputeType).
-TOROID_PER_LEVEL(FindLineReduction, LineReduction(Opcode opcode, PrimitiveType type));
+LineReduction FindLineReduction(Opcode opcode, PrimitiveType type);
 
 // A dense array's dimensions, outermost first, each kept or reduced.
 struct ReduceNest {
@@ -31,19 +30,11 @@ struct ReduceNest {
   };
   absl::InlinedVector<Dim, 6> dims;
 
-  // Merges with the dimension before it if both are kept or both reduced.
-  void Add(int64_t size, bool kept) {
-    if (size == 1) return;
-    if (!dims.empty() && dims.back().kept == kept) {
-      dims.back().size *= size;
-    } else {
-      dims.push_back({size, kept});
-    }
-  }
+  void Add(int64_t size, bool kept);  // Merges with the dimension before it if both are kept or both reduced.
 };
 
 // out[kept] = op(out[kept], x[kept, reduced] over all reduced). Uses several threads.
-TOROID_PER_LEVEL(ReduceInto, void(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int64_t width,
-                                  const char* x, char* out));
+void ReduceInto(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int64_t width, const char* x,
+                char* out);
 
 }  // namespace toroid

@@ -1,11 +1,11 @@
-// BUILD: per_level
+// BUILD: copts = ["-O3", "-fno-trapping-math"]
 #include "runtime/loops/select_loops.h"
 
 #include <type_traits>
 
 #include "runtime/loops/element_widths.h"
 
-namespace toroid::TOROID_LEVEL {
+namespace toroid {
 namespace {
 
 template <typename T, bool kOneTrue, bool kOneFalse>
@@ -50,4 +50,4 @@ SelectLoop FindSelectLoop(int64_t width) {
   return WithWidth(width, [](auto tag) -> SelectLoop { return Loop<decltype(tag)>; });
 }
 
-}  // namespace toroid::TOROID_LEVEL
+}  // namespace toroid
