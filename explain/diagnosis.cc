@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "hlo/base/terminal.h"
 #include "hlo/base/text_table.h"
+#include "hlo/base/time_text.h"
 
 namespace toroid {
 namespace {
