@@ -44,8 +44,9 @@ std::vector<std::string> GivenNamesOfTensors(const Module& module, const Prepare
   }
   const std::vector<std::string> arguments = GivenNames(module);
   for (const Instruction* parameter : program.flat->entry()->parameters()) {
-    if (parameter->shape().IsArray())
-      names[graph.Leaves(*parameter)[0]] = arguments[parameter->parameter_number()];
+    const int64_t number = parameter->parameter_number();
+    if (!parameter->shape().IsArray() || IsManual(*module.entry()->parameter(number))) continue;
+    names[graph.Leaves(*parameter)[0]] = arguments[number];
   }
   return names;
 }

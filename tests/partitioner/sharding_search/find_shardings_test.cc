@@ -269,5 +269,21 @@ ENTRY main {
   ExpectRunsAs(*module, *found.partitioned.module, {}, 1e-5);
 }
 
+TEST(FindShardingsTest, WhatIsManualIsNotAnnotated) {
+  const auto module = OnMesh(R"(
+ENTRY main {
+  x = f32[4] parameter(0), sharding={manual}
+  ROOT y = f32[4] negate(x)
+})",
+                             "x=2");
+  const auto found = FindShardings(*module, FewSteps());
+  if (!found.ok()) {
+    EXPECT_THAT(found, StatusIs(absl::StatusCode::kFailedPrecondition));
+    return;
+  }
+  for (const FoundAnnotation& annotation : found->annotations)
+    EXPECT_THAT(annotation.names, ::testing::Not(::testing::Contains("x")));
+}
+
 }  // namespace
 }  // namespace toroid
