@@ -33,6 +33,8 @@ constexpr double kOtherPrices[] = {2, 0.5};
 constexpr double kWorthWriting = 0.1;
 constexpr int kMostOthers = 8;
 constexpr int64_t kMostOpsOfOthers = 60000;
+// Each of them is solved in this part of the steps: it need not be the best of its kind.
+constexpr int64_t kPartOfSteps = 6;
 // A limit that was exceeded is lowered a bit further than by what exceeded it.
 constexpr double kMemoryMargin = 0.98;
 constexpr double kLeastLowering = 0.8;
@@ -191,6 +193,9 @@ class ShardingSearch {
   // best choice in which the array is not cut as it is now.
   absl::Status TryOthers() {
     int64_t ops = 0;
+    SolveOptions solve = options_.solve;
+    solve.steps = std::max<int64_t>(1, solve.steps / kPartOfSteps);
+    if (solve.seconds) *solve.seconds /= static_cast<double>(kPartOfSteps);
     for (bool has_changed = true; has_changed && best_;) {
       has_changed = false;
       space_ = best_space_;
@@ -202,7 +207,7 @@ class ShardingSearch {
         if (Cancelled() || ops > kMostOpsOfOthers) return absl::OkStatus();
         int64_t& of_choice = problem.problem().nodes[node].costs[choice[node]];
         const int64_t before = std::exchange(of_choice, kForbidden);
-        const absl::StatusOr<Solution> solution = Solve(problem.problem(), options_.solve);
+        const absl::StatusOr<Solution> solution = Solve(problem.problem(), solve);
         of_choice = before;
         if (!solution.ok()) continue;
         if (static_cast<double>(solution->cost) > (1 + kWorthWriting) * static_cast<double>(cost)) continue;
