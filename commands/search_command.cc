@@ -19,6 +19,7 @@
 #include "hlo/base/stopwatch.h"
 #include "hlo/ir/edit.h"
 #include "hlo/passes/change_mesh.h"
+#include "partitioner/prepare/prepared_program.h"
 #include "partitioner/sharding_search/free_shardings.h"
 #include "partitioner/sharding_search/search_meshes.h"
 #include "partitioner/stages/spmd_partitioner.h"
@@ -87,6 +88,16 @@ absl::Status CheckMayWrite(const std::string& file) {
       ": with --search the annotations are written, and this file is by someone else; name another file"));
 }
 
+// Devices to search meshes for: those asked for, else those of the module as it was given.
+int64_t DevicesOf(const PartitionCommand& command, const PartitionInput& input) {
+  if (command.options.num_partitions != 0) return command.options.num_partitions;
+  if (input.annotated != nullptr) {
+    const auto given = PrepareProgram(*input.annotated, OptionsOf(command, input));
+    if (given.ok()) return (*given)->annotations.mesh.num_devices();
+  }
+  return input.file.module->config().num_partitions;
+}
+
 // The figures of the program with the shardings that were there before, if it can be partitioned.
 std::optional<ProgramFigures> FiguresBefore(const PartitionCommand& command, const PartitionInput& input) {
   if (input.annotated == nullptr) return std::nullopt;
@@ -149,9 +160,7 @@ absl::Status SearchShardings(const PartitionCommand& command, PartitionInput* in
   if (StatesShardings(module)) {
     ASSIGN_OR_RETURN(made.found, FindShardings(module, options));
   } else {
-    int64_t devices = command.options.num_partitions;
-    if (devices == 0) devices = module.config().num_partitions;
-    ASSIGN_OR_RETURN(made, FindMeshAndShardings(module, devices, kMostMeshes, options));
+    ASSIGN_OR_RETURN(made, FindMeshAndShardings(module, DevicesOf(command, *input), kMostMeshes, options));
     RETURN_IF_ERROR(ChangeMesh(made.mesh, &module));
   }
   if (options.solve.progress) std::fputs("\r\033[K", stderr);

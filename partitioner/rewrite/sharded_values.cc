@@ -107,6 +107,8 @@ Instruction* ShardedValues::ComputeAnew(SpmdBuilder& b, const FlowOp& op, const 
     for (int i = 0; i < dim.size; ++i) {
       const int f = dim.factor[i];
       factor_axes[f] = rule.Admissible(b.mesh(), f, FactorAxes(b.mesh(), rule, dim, i, wanted.dims[d]));
+      // As of a reshape of [4,7] to [7,4]: it is made whole and cut then.
+      if (rule.factors[f].kind == FactorKind::kBlocked && !factor_axes[f].empty()) return nullptr;
     }
   }
   if (wanted.partial != 0 || !IsExpressible(b.mesh(), rule, factor_axes) ||

@@ -27,6 +27,7 @@ class Search {
   Search(const WantedPlan& wanted, PlanMemo* memo)
       : wanted_(wanted.plan.plan),
         state_(wanted.state),
+        names_(wanted.names),
         prices_(wanted.prices),
         lives_(wanted.lives),
         memo_(*memo),
@@ -76,7 +77,8 @@ class Search {
     std::vector<int> found;
     const auto add = [&](int t) {
       const bool is_free = program_.annotations.tensor[t] || program_.annotations.manual[t] != 0;
-      if (!is_free && graph_.shape(t).IsArray() && graph_.shape(t).rank() > 0) found.push_back(t);
+      if (!is_free && !names_[t].empty() && graph_.shape(t).IsArray() && graph_.shape(t).rank() > 0)
+        found.push_back(t);
     };
     for (const Instruction* parameter : program_.flat->entry()->parameters()) {
       for (const int t : graph_.Leaves(*parameter)) add(t);
@@ -162,6 +164,7 @@ class Search {
 
   const Plan& wanted_;
   const std::vector<std::pair<int, int>>& state_;
+  const std::vector<std::string>& names_;
   const StepPrices& prices_;
   const std::vector<TensorLife>& lives_;
   PlanMemo& memo_;

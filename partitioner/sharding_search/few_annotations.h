@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,8 @@ struct WantedPlan {
   const PricedPlan& plan;  // Decides all ops.
   const Kinds& kinds;
   const std::vector<std::pair<int, int>>&
-      state;  // Arguments, and the outputs that are returned in their shardings.
+      state;                              // Arguments, and the outputs that are returned in their shardings.
+  const std::vector<std::string>& names;  // By tensor; those without a name are not annotated.
   const StepPrices& prices;
   const std::vector<TensorLife>& lives;
   bool keeps_memory = false;  // Whether a program may not need more memory than the plan, either.

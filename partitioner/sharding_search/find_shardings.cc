@@ -17,6 +17,7 @@
 #include "partitioner/search/strategies.h"
 #include "partitioner/sharding_search/few_annotations.h"
 #include "partitioner/sharding_search/sharding_problem.h"
+#include "partitioner/sharding_search/tensor_names.h"
 #include "partitioner/stages/spmd_partitioner.h"
 
 namespace toroid {
@@ -32,6 +33,8 @@ constexpr double kOtherPrices[] = {2, 0.5};
 constexpr double kWorthWriting = 0.1;
 constexpr int kMostOthers = 8;
 constexpr int64_t kMostOpsOfOthers = 60000;
+// Each of them is solved in this part of the steps: it need not be the best of its kind.
+constexpr int64_t kPartOfSteps = 6;
 // A limit that was exceeded is lowered a bit further than by what exceeded it.
 constexpr double kMemoryMargin = 0.98;
 constexpr double kLeastLowering = 0.8;
@@ -98,6 +101,11 @@ class ShardingSearch {
           "there is one device, so nothing is to be cut; give --mesh=NAME=SIZE,... or --num_partitions");
     }
     memo_ = std::make_unique<PlanMemo>(*program_);
+    tensor_names_ = GivenNamesOfTensors(module_, *program_);
+    if (!HasFreeArrays()) {
+      return absl::FailedPreconditionError(
+          "nothing is to be chosen: the program has no array without a sharding; --free names those to choose anew");
+    }
     names_ = std::make_unique<ProgramNames>(*program_->flat, *program_->graph, program_->annotations,
                                             program_->relabeled);
     std::optional<PricedPlan> base = Propagated(CheapestAssignments(), memo_.get());
@@ -112,6 +120,16 @@ class ShardingSearch {
     space_.memory = options_.memory;
     space_.repeats = options_.repeats.value_or(static_cast<int>(program_->graph->ops().size()) > kFewOps);
     return absl::OkStatus();
+  }
+
+  // Whether there is anything to annotate.
+  bool HasFreeArrays() const {
+    const Annotations& annotations = program_->annotations;
+    for (int t = 0; t < program_->graph->num_tensors(); ++t) {
+      if (tensor_names_[t].empty() || annotations.tensor[t] || annotations.manual[t] != 0) continue;
+      if (program_->graph->shape(t).rank() > 0) return true;
+    }
+    return false;
   }
 
   // Searches once, and writes what was found. False if a further round would do the same.
@@ -146,7 +164,9 @@ class ShardingSearch {
   absl::Status CompareWithGiven() {
     if (options_.given == nullptr || Cancelled()) return absl::OkStatus();
     absl::StatusOr<Partitioned> partitioned = PartitionModule(*options_.given, options_.partition);
-    if (!partitioned.ok()) return absl::OkStatus();
+    // Of other devices it is no answer.
+    if (!partitioned.ok() || partitioned->num_partitions != program_->annotations.mesh.num_devices())
+      return absl::OkStatus();
     FoundShardings given;
     if (best_) {
       given.priced_seconds = best_->priced_seconds;
@@ -173,6 +193,9 @@ class ShardingSearch {
   // best choice in which the array is not cut as it is now.
   absl::Status TryOthers() {
     int64_t ops = 0;
+    SolveOptions solve = options_.solve;
+    solve.steps = std::max<int64_t>(1, solve.steps / kPartOfSteps);
+    if (solve.seconds) *solve.seconds /= static_cast<double>(kPartOfSteps);
     for (bool has_changed = true; has_changed && best_;) {
       has_changed = false;
       space_ = best_space_;
@@ -184,7 +207,7 @@ class ShardingSearch {
         if (Cancelled() || ops > kMostOpsOfOthers) return absl::OkStatus();
         int64_t& of_choice = problem.problem().nodes[node].costs[choice[node]];
         const int64_t before = std::exchange(of_choice, kForbidden);
-        const absl::StatusOr<Solution> solution = Solve(problem.problem(), options_.solve);
+        const absl::StatusOr<Solution> solution = Solve(problem.problem(), solve);
         of_choice = before;
         if (!solution.ok()) continue;
         if (static_cast<double>(solution->cost) > (1 + kWorthWriting) * static_cast<double>(cost)) continue;
@@ -213,9 +236,10 @@ class ShardingSearch {
     ProgramSteps steps(wanted->plan, memo_.get());
     const Kinds kinds = space_.repeats ? RepeatedKinds(steps, *memo_) : AllApart(steps);
     const StepPrices prices(*program_, lives_, space_.scales);
-    std::optional<FewAnnotations> few = FindFewAnnotations(
-        {*wanted, kinds, problem.state(), prices, lives_, options_.memory.has_value(), options_.tolerance},
-        memo_.get());
+    std::optional<FewAnnotations> few =
+        FindFewAnnotations({*wanted, kinds, problem.state(), tensor_names_, prices, lives_,
+                            options_.memory.has_value(), options_.tolerance},
+                           memo_.get());
     if (!few) return absl::OkStatus();
     FoundShardings found;
     found.annotations = Named(few->annotations, problem.state(), few->plan.plan);
@@ -286,41 +310,34 @@ class ShardingSearch {
   std::vector<FoundAnnotation> Named(const std::vector<SuggestedAnnotation>& suggested,
                                      const std::vector<std::pair<int, int>>& state, const Plan& plan) const {
     const FlowGraph& graph = *program_->graph;
-    absl::flat_hash_map<int, std::string> name_of;
-    const std::vector<std::string> given = GivenNames(*program_->flat);
-    for (const Instruction* instruction : graph.ReachedInstructions(*program_->flat)) {
-      if (instruction->shape().IsTuple()) continue;
-      for (const int t : graph.Leaves(*instruction)) name_of.try_emplace(t, instruction->name());
-    }
     absl::flat_hash_set<int> arguments;
     for (const Instruction* parameter : program_->flat->entry()->parameters()) {
-      for (const int t : graph.Leaves(*parameter)) {
-        arguments.insert(t);
-        name_of[t] = given[parameter->parameter_number()];
-      }
+      for (const int t : graph.Leaves(*parameter)) arguments.insert(t);
     }
     std::vector<FoundAnnotation> found;
     for (const SuggestedAnnotation& one : suggested) {
       FoundAnnotation annotation = Spelled(one.sharding);
       annotation.is_argument = arguments.contains(one.tensors[0]);
       for (const int t : one.tensors) {
-        if (const auto name = name_of.find(t);
-            name != name_of.end() && !absl::c_linear_search(annotation.names, name->second))
-          annotation.names.push_back(name->second);
+        if (!tensor_names_[t].empty() && !absl::c_linear_search(annotation.names, tensor_names_[t]))
+          annotation.names.push_back(tensor_names_[t]);
       }
       if (!annotation.names.empty()) found.push_back(std::move(annotation));
     }
-    // The step returns its state as it takes it.
+    // The step returns its state as it takes it. Results inside tuples inside the result have no name.
+    const Shape& result = program_->flat->entry()->root()->shape();
+    const bool is_flat = !result.IsTuple() ||
+                         absl::c_all_of(result.tuple_shapes(), [](const Shape& s) { return s.IsArray(); });
     absl::flat_hash_map<std::string, size_t> results;
     for (const auto& [argument, output] : state) {
-      if (program_->annotations.tensor[output]) continue;
+      if (program_->annotations.tensor[output] || !is_flat) continue;
       FoundAnnotation annotation = Spelled(plan.shardings[argument]);
       const auto [at, is_new] = results.try_emplace(annotation.given, found.size());
       if (is_new) found.push_back(std::move(annotation));
       const absl::Span<const int> outputs = graph.outputs();
       const auto number = absl::c_find(outputs, output) - outputs.begin();
-      const bool is_one = graph.outputs().size() == 1 && !program_->flat->entry()->root()->shape().IsTuple();
-      found[at->second].names.push_back(is_one ? "output{}" : absl::StrCat("output{", number, "}"));
+      found[at->second].names.push_back(!result.IsTuple() ? "output{}"
+                                                          : absl::StrCat("output{", number, "}"));
     }
     return found;
   }
@@ -337,6 +354,7 @@ class ShardingSearch {
   std::unique_ptr<PreparedProgram> program_;
   std::unique_ptr<PlanMemo> memo_;
   std::unique_ptr<ProgramNames> names_;
+  std::vector<std::string> tensor_names_;  // By tensor: for annotations; empty: none.
   Plan base_;
   SearchSpace space_;
   std::vector<TensorLife> lives_;

@@ -79,5 +79,16 @@ ENTRY main {
   EXPECT_THAT(Collectives(program, 8), ::testing::IsEmpty());
 }
 
+TEST(FreeValuesTest, AReshapeWithoutCommonFactorsIsMadeWholeAndCut) {
+  for (const char* cut : {"[1,$n,1]", "[$n,1,1]", "[1,1,$n]"}) {
+    ExpectEquivalent(absl::StrCat(R"(
+ENTRY main {
+  q = f32[7] parameter(0)
+  b = f32[4,15,7] broadcast(q), dimensions={2}
+  ROOT r = f32[7,4,15] reshape(b), sharding={devices=)",
+                                  cut, "<=[$n]}\n}"));
+  }
+}
+
 }  // namespace
 }  // namespace toroid
