@@ -65,7 +65,6 @@ Advice AdviceOf(AnnotationChange change, WhatIf effect) {
   tried.from = std::move(change.from);
   tried.to = std::move(change.to);
   tried.given = std::move(change.given);
-  tried.num_alike = tried.given.size() - 1;
   tried.seconds_now = effect.now.seconds;
   tried.seconds_then = effect.then.seconds;
   tried.sent_now = effect.now.explanation.sent_bytes;
@@ -110,7 +109,7 @@ std::vector<Advice> Together(const std::vector<Advice>& found, TryChange try_cha
     if (!then.ok() || !Pays(best.effect.then, *then, budget)) continue;
     Advice both = AdviceOf({best.change.name, best.change.source, best.change.from, best.change.to, given},
                            CompareFigures(best.effect.now, *std::move(then)));
-    both.change.num_alike = best.change.num_alike;
+    both.change.num_others = best.change.num_others + more.given.size();
     both.change.together = best.change.together;
     both.change.together.push_back(absl::StrCat(more.name, " ", more.to, " instead of ", more.from));
     together.push_back(both);

@@ -27,7 +27,7 @@ std::string Wrapped(const std::string& text, int width) {
 }  // namespace
 
 std::string ChangeText(const TriedChange& change) {
-  const size_t alike = change.num_alike;
+  const size_t alike = change.given.size() - 1 - change.num_others;
   const double saved = static_cast<double>(change.sent_then - change.sent_now);
   std::string out = absl::StrCat(
       change.name,
