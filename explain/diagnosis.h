@@ -16,7 +16,8 @@ struct TriedChange {
   std::string from, to;      // Its sharding, over the author's axes.
   // NAME=SHARDING, as --shard and --what_if take it: of the array, and of those that are changed with it.
   std::vector<std::string> given;
-  size_t num_others = 0;  // The last ones of `given`: of what is changed together with it, not since it is annotated alike.
+  size_t num_others =
+      0;  // The last ones of `given`: of what is changed together with it, not since it is annotated alike.
   int64_t sent_now = 0, sent_then = 0;       // Bytes per device in one run.
   double seconds_now = 0, seconds_then = 0;  // Of a step on a machine; 0 without one.
   // What else is changed with it, "NAME SHARDING instead of SHARDING" each: changes that save more together.
