@@ -35,14 +35,6 @@ std::string Step() {
   return TempFile("step.hlo", absl::StrCat("HloModule m\n", MlpStep(131072, 64, 64, true)));
 }
 
-// The line of a table that begins with `head`, without the columns of before.
-std::string Row(const std::string& out, const std::string& head) {
-  for (const std::string& line : std::vector<std::string>(absl::StrSplit(out, '\n'))) {
-    if (absl::StrContains(line, head)) return line;
-  }
-  return "no row";
-}
-
 TEST(SearchCommandTest, TheFoundProgramIsProvenEqual) {
   const Outcome found = RunShell(absl::StrCat(kSearch, Step(), " --mesh=data=2,model=2"));
   EXPECT_EQ(found.exit, 0) << found.err;
