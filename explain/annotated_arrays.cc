@@ -10,14 +10,13 @@
 #include "absl/strings/str_join.h"
 #include "explain/names.h"
 #include "partitioner/prepare/sharding_lines.h"
+#include "partitioner/sharding_search/program_state.h"
 
 namespace toroid {
 namespace {
 
 // Rows whose ops' arrays are taken together.
 constexpr size_t kMostRows = 5;
-// Results before those that are new values of arguments, such as a loss.
-constexpr size_t kMostBeforeState = 4;
 
 // The last key in quotes of an argument's path: "w" of opt_state[0].mu['layers'][1]['w'].value; "" if there is none.
 std::string LastKey(absl::string_view name) {
@@ -51,12 +50,7 @@ AnnotatedArrays::AnnotatedArrays(const Partitioned& partitioned)
 }
 
 void AnnotatedArrays::FindState() {
-  std::vector<int> arguments;
-  for (const Instruction* parameter : program_.flat->entry()->parameters()) {
-    for (const int leaf : graph_.Leaves(*parameter)) arguments.push_back(leaf);
-  }
   // A result's annotation is that of the op that makes it, a Sharding call or the like, or its own.
-  const auto outputs = graph_.outputs();
   absl::flat_hash_map<int, int> from;
   for (const FlowOp& op : graph_.ops()) {
     if (op.instruction == nullptr) from[op.results[0]] = op.operands[0];
@@ -66,24 +60,13 @@ void AnnotatedArrays::FindState() {
     const bool is_own = made == from.end() || !program_.annotations.tensor[made->second];
     return is_own ? output : made->second;
   };
-  const auto run_at = [&](size_t begin) {
-    size_t n = 0;
-    while (n < arguments.size() && begin + n < outputs.size()) {
-      const int argument = arguments[n], output = annotated(outputs[begin + n]);
-      const auto &asked = program_.annotations.tensor[argument],
-                 &returned = program_.annotations.tensor[output];
-      const bool is_same = graph_.shape(argument).Compatible(graph_.shape(output)) &&
-                           (!asked || !returned || asked->sharding == returned->sharding);
-      if (!is_same) break;
-      ++n;
-    }
-    return n;
-  };
-  size_t best = 0;
-  for (size_t begin = 1; begin < std::min(outputs.size(), kMostBeforeState); ++begin) {
-    if (run_at(begin) > run_at(best)) best = begin;
-  }
-  for (size_t i = 0, n = run_at(best); i < n; ++i) state_[annotated(outputs[best + i])] = arguments[i];
+  const ProgramState state = LongestStateRun(program_, [&](int argument, int output) {
+    const auto &asked = program_.annotations.tensor[argument],
+               &returned = program_.annotations.tensor[annotated(output)];
+    return graph_.shape(argument).Compatible(graph_.shape(output)) &&
+           (!asked || !returned || asked->sharding == returned->sharding);
+  });
+  for (const auto& [argument, output] : state) state_[annotated(output)] = argument;
 }
 
 std::string AnnotatedArrays::KeyOf(int tensor) const {

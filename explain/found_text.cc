@@ -69,13 +69,16 @@ std::string PartitionSpecText(absl::string_view sharding) {
 std::string FoundText(const FoundShardings& found, const std::vector<AxisSize>& mesh,
                       const ProgramFigures& figures, const std::optional<ProgramFigures>& before,
                       double seconds) {
-  const double gap = found.priced_seconds > 0
-                         ? 100 * (found.priced_seconds - found.bound_seconds) / found.priced_seconds
-                         : 0;
-  std::string out = absl::StrFormat(
-      "search of %d choices, %.1f million costs: %d %s, %.1f s; by prices %.3f ms, at most %.2f %% above the best\n",
-      found.nodes, static_cast<double>(found.costs) / 1e6, found.rounds,
-      found.rounds == 1 ? "round" : "rounds", seconds, found.priced_seconds * 1e3, std::max(0.0, gap));
+  std::string out = absl::StrFormat("search of %d choices, %.1f million costs: %d %s, %.1f s", found.nodes,
+                                    static_cast<double>(found.costs) / 1e6, found.rounds,
+                                    found.rounds == 1 ? "round" : "rounds", seconds);
+  if (found.priced_seconds > 0) {
+    const double gap = 100 * (found.priced_seconds - found.bound_seconds) / found.priced_seconds;
+    absl::StrAppendFormat(&out, "; by prices %.3f ms, at most %.2f %% above the best%s",
+                          found.priced_seconds * 1e3, std::max(0.0, gap),
+                          mesh.empty() ? "" : " of this mesh");
+  }
+  out += "\n";
   if (!mesh.empty()) absl::StrAppend(&out, "mesh: --mesh=", MeshText(mesh), "\n");
   absl::StrAppend(&out, before ? FiguresTable(*before, figures, "before", "found") : FiguresLine(figures));
   if (found.is_given) {
@@ -87,7 +90,8 @@ std::string FoundText(const FoundShardings& found, const std::vector<AxisSize>& 
     if (!IsResult(annotation)) shown.push_back(&annotation);
   }
   if (shown.empty()) {
-    absl::StrAppend(&out, "found: no annotation; whole arrays on every device are best\n");
+    absl::StrAppend(
+        &out, "found: no annotation; of the cuts that were tried none takes less time than whole arrays\n");
     return out;
   }
   int name_width = 0, sharding_width = 0;
@@ -95,8 +99,9 @@ std::string FoundText(const FoundShardings& found, const std::vector<AxisSize>& 
     name_width = std::max(name_width, TextWidth(NamesText(*annotation)));
     sharding_width = std::max(sharding_width, TextWidth(annotation->sharding));
   }
-  absl::StrAppend(&out, "found: ", shown.size(), shown.size() == 1 ? " annotation" : " annotations",
-                  "; the state is returned as it is taken\n");
+  absl::StrAppend(
+      &out, "found: ", shown.size(), shown.size() == 1 ? " annotation" : " annotations",
+      shown.size() < found.annotations.size() ? "; the state is returned as it is taken\n" : "\n");
   for (const FoundAnnotation* annotation : shown) {
     const std::string name = NamesText(*annotation);
     absl::StrAppend(

@@ -25,16 +25,29 @@ DeviceOps FindDeviceOps(const Module& module) {
     for (const auto& instruction : computation->instructions()) {
       ops.collectives |=
           IsCollective(instruction->opcode()) && (one_replica || !IsBetweenReplicas(*instruction));
-      if (instruction->opcode() != Opcode::kCustomCall) continue;
-      const absl::string_view target = instruction->custom_call_target();
-      ops.boundaries |= target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||
-                        target == "xla.sdy.GlobalToLocalShape" || target == "xla.sdy.LocalToGlobalShape";
+      ops.boundaries |= BorderOf(*instruction) != RegionBorder::kNone;
     }
   }
   return ops;
 }
 
 }  // namespace
+
+bool IsManual(const xla::OpSharding& sharding) {
+  for (const xla::OpSharding& element : sharding.tuple_shardings()) {
+    if (IsManual(element)) return true;
+  }
+  return sharding.type() == xla::OpSharding::MANUAL;
+}
+
+RegionBorder BorderOf(const Instruction& instruction) {
+  if (instruction.opcode() != Opcode::kCustomCall) return RegionBorder::kNone;
+  const absl::string_view target = instruction.custom_call_target();
+  if (target == "SPMDFullToShardShape" || target == "xla.sdy.GlobalToLocalShape")
+    return RegionBorder::kEnters;
+  const bool leaves = target == "SPMDShardToFullShape" || target == "xla.sdy.LocalToGlobalShape";
+  return leaves ? RegionBorder::kLeaves : RegionBorder::kNone;
+}
 
 bool IsPartitioned(const Module& module) { return module.proto().has_spmd_output_sharding(); }
 

@@ -41,6 +41,13 @@ absl::Status CheckPartitioningIsRecorded(const Module& module);
 // written by hand: it has collectives, no shardings and no manual regions. Nothing is left to partition.
 bool IsProgramOfOneDevice(const Module& module);
 
+// Whether the sharding, or one of its elements, is manual: the value is local to each device.
+bool IsManual(const xla::OpSharding& sharding);
+
+// What a call does at the border of a manual region, in either dialect.
+enum class RegionBorder : uint8_t { kNone, kEnters, kLeaves };
+RegionBorder BorderOf(const Instruction& instruction);
+
 // True for a program that itself names devices, and so runs on no others: it has manual regions of either
 // dialect, or collectives written by hand.
 bool HasManualRegions(const Module& module);

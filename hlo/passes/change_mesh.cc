@@ -1,6 +1,5 @@
 #include "hlo/passes/change_mesh.h"
 
-#include <array>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -23,10 +22,6 @@
 
 namespace toroid {
 namespace {
-
-// The frontend attributes that hold shardings, of instructions and of modules.
-constexpr std::array kShardings = {"xla.sdy.sharding", "xla.sdy.in_shardings", "xla.sdy.out_shardings",
-                                   "xla.sdy.tuple_args_shardings", "xla.sdy.tuple_results_shardings"};
 
 // ["data"=4, "model"=2]
 template <typename Axes>
@@ -160,7 +155,7 @@ class MeshChange {
   // Adds to `texts` the shardings among the attributes that hold a mesh of their own.
   template <typename Map>
   absl::Status ReadTexts(const Map& attributes, Texts* texts) {
-    for (const char* key : kShardings) {
+    for (const char* key : kSdyShardingAttributes) {
       const auto text = attributes.find(key);
       if (text == attributes.end()) continue;
       ASSIGN_OR_RETURN(const std::vector<SdySharding> shardings, ParseSdyShardings(text->second, meshes_));
@@ -194,10 +189,10 @@ class MeshChange {
     }
     if (instruction->sharding() == nullptr) return absl::OkStatus();
     // Beside Shardy's shardings the ordinary ones are a copy that nothing reads, save where there is no other.
-    const bool is_copy =
-        !meshes_.empty() && instruction->opcode() != Opcode::kInfeed &&
-        instruction->opcode() != Opcode::kOutfeed &&
-        (!IsCallTo(*instruction, "Sharding") || instruction->FrontendAttribute(kShardings[0]) != nullptr);
+    const bool is_copy = !meshes_.empty() && instruction->opcode() != Opcode::kInfeed &&
+                         instruction->opcode() != Opcode::kOutfeed &&
+                         (!IsCallTo(*instruction, "Sharding") ||
+                          instruction->FrontendAttribute(kSdyShardingAttributes[0]) != nullptr);
     xla::OpSharding* sharding = is_copy ? nullptr : module_.New(*instruction->sharding());
     if (!is_copy) RETURN_IF_ERROR(ChangeSharding(*instruction, sharding));
     shardings_.emplace_back(instruction, sharding);

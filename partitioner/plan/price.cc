@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hlo/analysis/program_statistics.h"
+
 namespace toroid {
 namespace {
 
@@ -16,6 +18,17 @@ bool CostsLess(const Price& a, const Price& b) {
 }
 
 }  // namespace
+
+Price PriceOf(const Module& written, const CostModel& cost) {
+  const WholeRun run = WorkOfWholeRun(written);
+  Price price;
+  price.time = run.sent_bytes + cost.ContractionTime(run.flops).value_or(0);
+  price.sent_bytes = run.sent_bytes;
+  price.flops = run.flops;
+  price.written_bytes = run.made_bytes;
+  price.collectives = run.collectives;
+  return price;
+}
 
 double SecondsOf(const Price& price, const CostModel& cost) {
   // `time` has contractions in it if the model prices them op by op.

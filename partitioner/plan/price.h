@@ -3,6 +3,7 @@
 
 #include "hlo/cost/cost_model.h"
 #include "hlo/cost/objective.h"
+#include "hlo/ir/module.h"
 
 namespace toroid {
 
@@ -20,6 +21,9 @@ struct Price {
   double replicated =
       0;  // The number of ops that every device computes on whole arrays though one of them is cut.
 };
+
+// What a written program of one partition costs; `replicated` is 0.
+Price PriceOf(const Module& written, const CostModel& cost);
 
 // How plans, and programs, are compared.
 struct Comparison {

@@ -21,6 +21,7 @@
 #include "hlo/base/suggestion.h"
 #include "hlo/builder/instruction_builder.h"
 #include "hlo/devices/hlo_sharding.h"
+#include "hlo/devices/spmd_record.h"
 #include "hlo/io/module_meshes.h"
 #include "hlo/io/sdy_sharding.h"
 #include "hlo/io/sharding_text.h"
@@ -34,13 +35,6 @@ namespace {
 bool TakeNumber(absl::string_view name, absl::string_view prefix, absl::string_view suffix, int64_t* number) {
   return absl::ConsumePrefix(&name, prefix) && absl::ConsumeSuffix(&name, suffix) &&
          absl::SimpleAtoi(name, number);
-}
-
-bool IsManual(const xla::OpSharding& sharding) {
-  for (const xla::OpSharding& element : sharding.tuple_shardings()) {
-    if (IsManual(element)) return true;
-  }
-  return sharding.type() == xla::OpSharding::MANUAL;
 }
 
 absl::Status Give(const xla::OpSharding* sharding, Instruction* instruction) {

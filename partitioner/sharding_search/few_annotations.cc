@@ -163,7 +163,7 @@ class Search {
   }
 
   const Plan& wanted_;
-  const std::vector<std::pair<int, int>>& state_;
+  const ProgramState& state_;
   const std::vector<std::string>& names_;
   const StepPrices& prices_;
   const std::vector<TensorLife>& lives_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "partitioner/plan/greedy_plan.h"
+#include "partitioner/sharding_search/program_state.h"
 #include "partitioner/sharding_search/repeated_ops.h"
 #include "partitioner/sharding_search/step_prices.h"
 

@@ -1,6 +1,7 @@
 #include "partitioner/sharding_search/find_shardings.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -8,7 +9,6 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/peak_memory.h"
-#include "hlo/analysis/program_statistics.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/edit.h"
 #include "partitioner/choice/solve.h"
@@ -39,15 +39,12 @@ constexpr int64_t kPartOfSteps = 6;
 constexpr double kMemoryMargin = 0.98;
 constexpr double kLeastLowering = 0.8;
 
-absl::StatusOr<MeasuredProgram> ByPrices(const Module& written, const CostModel& cost) {
-  const WholeRun run = WorkOfWholeRun(written);
-  MeasuredProgram measured;
-  const double unit = cost.SecondsPerLinkByte();
-  measured.collective_seconds = unit * (run.sent_bytes + run.collectives * cost.StartTime());
-  measured.seconds =
-      measured.collective_seconds + unit * (cost.MatrixTime(run.flops) + cost.MemoryTime(2 * run.made_bytes));
-  measured.peak_bytes = ComputeCompiledPeakMemory(written).bytes;
-  return measured;
+MeasuredProgram ByPrices(const Module& written, const CostModel& cost) {
+  const Price price = PriceOf(written, cost);
+  Price collectives;
+  collectives.time = price.sent_bytes;
+  collectives.collectives = price.collectives;
+  return {SecondsOf(price, cost), SecondsOf(collectives, cost), ComputeCompiledPeakMemory(written).bytes};
 }
 
 class ShardingSearch {
@@ -137,9 +134,24 @@ class ShardingSearch {
     ASSIGN_OR_RETURN(const ShardingProblem problem, ShardingProblem::Make(base_, space_, memo_.get()));
     const absl::StatusOr<Solution> solution = Solve(problem.problem(), options_.solve);
     if (!solution.ok()) return best_ ? absl::StatusOr<bool>(false) : solution.status();
+    bounds_[KeyOf(space_)] = solution->bound;
     std::optional<Tried> tried;
     RETURN_IF_ERROR(Consider(problem, *solution, &tried));
     return tried && Correct(*tried);
+  }
+
+  // What bounds hold for: prices and memory.
+  using SpaceKey = std::tuple<double, double, int64_t>;
+  static SpaceKey KeyOf(const SearchSpace& space) {
+    return {space.scales.collectives, space.scales.compute, space.memory.value_or(-1)};
+  }
+
+  // No choice costs less in the present space. `problem`: of this space, with nothing fixed or forbidden.
+  absl::StatusOr<int64_t> BoundOf(const ShardingProblem& problem) {
+    const auto known = bounds_.find(KeyOf(space_));
+    if (known != bounds_.end()) return known->second;
+    ASSIGN_OR_RETURN(const Solution solution, Solve(problem.problem(), options_.solve));
+    return bounds_[KeyOf(space_)] = solution.bound;
   }
 
   // The best choice in which the arguments are cut as in the module that was given.
@@ -153,6 +165,7 @@ class ShardingSearch {
     }
     const ShardingPlan shardings = ProposeShardings(**given, (*given)->annotations);
     ASSIGN_OR_RETURN(ShardingProblem problem, ShardingProblem::Make(base_, space_, memo_.get()));
+    if (!BoundOf(problem).ok()) return absl::OkStatus();  // No choice fits.
     for (const Instruction* parameter : program_->flat->entry()->parameters()) {
       for (const int t : graph.Leaves(*parameter)) problem.Fix(t, shardings[t]);
     }
@@ -169,8 +182,6 @@ class ShardingSearch {
       return absl::OkStatus();
     FoundShardings given;
     if (best_) {
-      given.priced_seconds = best_->priced_seconds;
-      given.bound_seconds = best_->bound_seconds;
       given.nodes = best_->nodes;
       given.costs = best_->costs;
     }
@@ -225,7 +236,7 @@ class ShardingSearch {
     PricedRun priced;
   };
 
-  // Writes the program of a solution unless it has been, and keeps it if it is the best.
+  // Writes the program of a solution unless it has been, and keeps it if it is the best. Requires: the bound of the space is known.
   absl::Status Consider(const ShardingProblem& problem, const Solution& solution,
                         std::optional<Tried>* tried = nullptr) {
     if (!considered_.insert(solution.choice).second) return absl::OkStatus();
@@ -245,8 +256,7 @@ class ShardingSearch {
     found.annotations = Named(few->annotations, problem.state(), few->plan.plan);
     RETURN_IF_ERROR(Write(&found));
     found.priced_seconds = static_cast<double>(solution.cost) / kPicoseconds;
-    found.bound_seconds = static_cast<double>(solution.bound) / kPicoseconds;
-    found.ended_by = solution.ended_by;
+    found.bound_seconds = static_cast<double>(bounds_.at(KeyOf(space_))) / kPicoseconds;
     found.nodes = static_cast<int>(problem.problem().nodes.size());
     for (const ChoiceEdge& edge : problem.problem().edges)
       found.costs += static_cast<int64_t>(edge.costs.size());
@@ -290,6 +300,7 @@ class ShardingSearch {
       space_.memory = static_cast<int64_t>(kMemoryMargin * ratio * static_cast<double>(*space_.memory));
       changes = true;
     }
+    if (!options_.measure) return changes;  // Other prices would correct prices.
     const double compute = measured.seconds - measured.collective_seconds;
     const double collectives = measured.collective_seconds;
     if (compute <= 0 || collectives <= 0 || priced.compute <= 0 || priced.collectives <= 0) return changes;
@@ -308,7 +319,7 @@ class ShardingSearch {
 
   // The annotations by name: those of arguments with the results that are their new values.
   std::vector<FoundAnnotation> Named(const std::vector<SuggestedAnnotation>& suggested,
-                                     const std::vector<std::pair<int, int>>& state, const Plan& plan) const {
+                                     const ProgramState& state, const Plan& plan) const {
     const FlowGraph& graph = *program_->graph;
     absl::flat_hash_set<int> arguments;
     for (const Instruction* parameter : program_->flat->entry()->parameters()) {
@@ -358,6 +369,7 @@ class ShardingSearch {
   Plan base_;
   SearchSpace space_;
   std::vector<TensorLife> lives_;
+  absl::flat_hash_map<SpaceKey, int64_t> bounds_;
   absl::flat_hash_set<std::vector<int>> considered_;
   std::optional<FoundShardings> best_;
   SearchSpace best_space_;  // In which the best one was found.

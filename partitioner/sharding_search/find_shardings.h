@@ -65,7 +65,6 @@ struct FoundShardings {
   int rounds = 0;
   int nodes = 0;  // Of the problem, and its costs.
   int64_t costs = 0;
-  std::string ended_by;  // Solution::ended_by
 };
 
 // The module with the annotations.

@@ -1,24 +1,14 @@
 #include "partitioner/sharding_search/free_shardings.h"
 
-#include <array>
-
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "hlo/analysis/custom_call_targets.h"
 #include "hlo/base/glob.h"
+#include "hlo/devices/spmd_record.h"
 #include "hlo/io/module_meshes.h"
 
 namespace toroid {
 namespace {
-
-// The frontend attributes that hold shardings (hlo/io/sdy_sharding.h).
-constexpr std::array kAttributes = {"xla.sdy.sharding", "xla.sdy.in_shardings", "xla.sdy.out_shardings",
-                                    "xla.sdy.tuple_args_shardings", "xla.sdy.tuple_results_shardings"};
-
-bool IsManual(const xla::OpSharding& sharding) {
-  return sharding.type() == xla::OpSharding::MANUAL || absl::c_any_of(sharding.tuple_shardings(), IsManual);
-}
 
 bool Matches(const std::vector<std::string>& globs, const Instruction& instruction) {
   return absl::c_any_of(globs, [&](const std::string& glob) {
@@ -28,7 +18,7 @@ bool Matches(const std::vector<std::string>& globs, const Instruction& instructi
 }
 
 bool HasAttribute(const Instruction& instruction) {
-  return absl::c_any_of(kAttributes,
+  return absl::c_any_of(kSdyShardingAttributes,
                         [&](const char* key) { return instruction.FrontendAttribute(key) != nullptr; });
 }
 
@@ -39,15 +29,11 @@ absl::flat_hash_set<const Instruction*> OfManualRegions(const Module& module) {
     for (const auto& instruction : computation->instructions()) {
       if (instruction->sharding() != nullptr && IsManual(*instruction->sharding()))
         found.insert(instruction.get());
-      const bool enters = IsCallTo(*instruction, "SPMDFullToShardShape") ||
-                          IsCallTo(*instruction, "GlobalToLocalShape") ||
-                          IsCallTo(*instruction, "xla.sdy.GlobalToLocalShape");
-      const bool leaves = IsCallTo(*instruction, "SPMDShardToFullShape") ||
-                          IsCallTo(*instruction, "LocalToGlobalShape") ||
-                          IsCallTo(*instruction, "xla.sdy.LocalToGlobalShape");
-      if (!enters && !leaves) continue;
+      const RegionBorder border = BorderOf(*instruction);
+      if (border == RegionBorder::kNone) continue;
       found.insert(instruction.get());
-      if (enters) found.insert(instruction->operands().begin(), instruction->operands().end());
+      if (border == RegionBorder::kEnters)
+        found.insert(instruction->operands().begin(), instruction->operands().end());
     }
   }
   return found;
@@ -56,7 +42,7 @@ absl::flat_hash_set<const Instruction*> OfManualRegions(const Module& module) {
 void DropAttributes(Module* module, Instruction* instruction) {
   if (!HasAttribute(*instruction)) return;
   xla::FrontendAttributes left = *instruction->frontend_attributes();
-  for (const char* key : kAttributes) left.mutable_map()->erase(key);
+  for (const char* key : kSdyShardingAttributes) left.mutable_map()->erase(key);
   instruction->set_frontend_attributes(left.map().empty() ? nullptr : module->New(left));
 }
 
@@ -87,7 +73,7 @@ absl::StatusOr<int> FreeShardings(const std::vector<std::string>& freed, const s
     }
   }
   if (absl::c_linear_search(freed, "*")) {
-    for (const char* key : kAttributes)
+    for (const char* key : kSdyShardingAttributes)
       module->mutable_proto()->mutable_frontend_attributes()->mutable_map()->erase(key);
     module->mutable_proto()->clear_spmd_parameters_shardings();
     module->mutable_proto()->clear_spmd_output_sharding();

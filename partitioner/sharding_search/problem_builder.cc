@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/status.h"
 #include "partitioner/search/strategies.h"
-#include "partitioner/sharding_search/even_shardings.h"
 #include "partitioner/sharding_search/move_prices.h"
 #include "partitioner/sharding_search/sharding_problem.h"
+#include "partitioner/sharding_search/shardings_to_try.h"
 #include "partitioner/sharding_search/step_prices.h"
 
 namespace toroid {
@@ -68,6 +68,7 @@ class ProblemBuilder {
 
   // Which tensors get a node of their own.
   void FindOwnNodes() {
+    for (const int t : BoundaryTensors(program_)) boundary_.insert(t);
     own_.assign(graph_.num_tensors(), false);
     maker_.assign(graph_.num_tensors(), {-1, 0});
     std::vector<int> users(graph_.num_tensors(), 0);
@@ -140,8 +141,8 @@ class ProblemBuilder {
       only.manual = program_.annotations.manual[t];
       return {only};
     }
-    std::vector<Sharding> domain =
-        EvenShardings(graph_.shape(t).dims(), space_.units, program_.annotations.mesh);
+    std::vector<Sharding> domain = ShardingsToTry(graph_.shape(t).dims(), space_.units,
+                                                  program_.annotations.mesh, boundary_.contains(t));
     if (const auto& annotation = program_.annotations.tensor[t]) {
       std::erase_if(domain, [&](const Sharding& sharding) {
         if ((sharding.DimAxes() & annotation->replicated) != 0) return true;
@@ -184,12 +185,12 @@ class ProblemBuilder {
     return absl::OkStatus();
   }
 
-  // Ways to cut an op evenly, with the units that cut one factor in their order. Among those that take and make the same, the
+  // Ways to cut an op with little padding, with the units that cut one factor in their order. Among those that take and make the same, the
   // cheapest.
   std::vector<const OpChoice*> ChoicesOf(const FlowOp& op) {
     std::map<std::pair<std::vector<int>, std::vector<int>>, const OpChoice*> best;
     for (const OpChoice* choice : memo_.Choices(op, space_.units)) {
-      if (!IsEven(op, *choice)) continue;
+      if (!IsTried(op, *choice)) continue;
       const std::pair key(std::vector<int>(choice->operands.begin(), choice->operands.end()),
                           std::vector<int>(choice->results.begin(), choice->results.end()));
       const OpChoice*& known = best[key];
@@ -200,11 +201,11 @@ class ProblemBuilder {
     return choices;
   }
 
-  bool IsEven(const FlowOp& op, const OpChoice& choice) const {
+  bool IsTried(const FlowOp& op, const OpChoice& choice) const {
     const Mesh& mesh = program_.annotations.mesh;
     for (size_t f = 0; f < choice.factor_axes.size(); ++f) {
       const AxisList& axes = choice.factor_axes[f];
-      if (op.rule->factors[f].size % mesh.Product(axes) != 0) return false;
+      if (!axes.empty() && !IsWorthCutting(op.rule->factors[f].size, mesh.Product(axes))) return false;
       if (mesh.InOrder(axes.Set()) != axes) return false;
     }
     return true;
@@ -364,6 +365,7 @@ class ProblemBuilder {
   const StepPrices prices_;
   MovePrices moves_;
   ShardingProblem made_;
+  absl::flat_hash_set<int> boundary_;       // Arguments and results.
   std::vector<bool> own_;                   // By tensor: whether it has a node of its own.
   std::vector<std::pair<int, int>> maker_;  // By tensor: the step that makes it, and the leaf; -1: none.
   std::map<std::pair<int, int>, std::vector<int64_t>> edges_;  // By nodes, the smaller number first.

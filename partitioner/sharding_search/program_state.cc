@@ -1,7 +1,6 @@
-#include <algorithm>
+#include "partitioner/sharding_search/program_state.h"
 
-#include "absl/container/flat_hash_map.h"
-#include "partitioner/sharding_search/sharding_problem.h"
+#include <algorithm>
 
 namespace toroid {
 namespace {
@@ -23,30 +22,16 @@ int LeafAt(const Shape& shape, absl::Span<const int64_t> index) {
 
 }  // namespace
 
-std::vector<std::pair<int, int>> StateOf(const PreparedProgram& program) {
-  const FlowGraph& graph = *program.graph;
-  const Computation& entry = *program.flat->entry();
-  const auto outputs = graph.outputs();
-  std::vector<std::pair<int, int>> state;
-  for (const auto& alias : program.flat->proto().input_output_alias().entries()) {
-    const int64_t parameter = alias.parameter_number();
-    if (parameter < 0 || parameter >= entry.num_parameters()) continue;
-    const Instruction& argument = *entry.parameter(parameter);
-    const int from = LeafAt(argument.shape(), alias.parameter_shape_index());
-    const int to = LeafAt(entry.root()->shape(), alias.output_shape_index());
-    if (from < 0 || to < 0) continue;
-    state.push_back({graph.Leaves(argument)[from], outputs[to]});
-  }
-  if (!state.empty()) return state;
-
+ProgramState LongestStateRun(const PreparedProgram& program,
+                             absl::FunctionRef<bool(int argument, int output)> is_same) {
+  const auto outputs = program.graph->outputs();
   std::vector<int> arguments;
-  for (const Instruction* parameter : entry.parameters()) {
-    for (const int leaf : graph.Leaves(*parameter)) arguments.push_back(leaf);
+  for (const Instruction* parameter : program.flat->entry()->parameters()) {
+    for (const int leaf : program.graph->Leaves(*parameter)) arguments.push_back(leaf);
   }
   const auto run_at = [&](size_t begin) {
     size_t n = 0;
-    while (n < arguments.size() && begin + n < outputs.size() &&
-           graph.shape(arguments[n]).Compatible(graph.shape(outputs[begin + n])))
+    while (n < arguments.size() && begin + n < outputs.size() && is_same(arguments[n], outputs[begin + n]))
       ++n;
     return n;
   };
@@ -54,8 +39,28 @@ std::vector<std::pair<int, int>> StateOf(const PreparedProgram& program) {
   for (size_t begin = 1; begin < std::min(outputs.size(), kMostBeforeState); ++begin) {
     if (run_at(begin) > run_at(best)) best = begin;
   }
+  ProgramState state;
   for (size_t i = 0, n = run_at(best); i < n; ++i) state.push_back({arguments[i], outputs[best + i]});
   return state;
+}
+
+ProgramState StateOf(const PreparedProgram& program) {
+  const FlowGraph& graph = *program.graph;
+  const Computation& entry = *program.flat->entry();
+  ProgramState state;
+  for (const auto& alias : program.flat->proto().input_output_alias().entries()) {
+    const int64_t parameter = alias.parameter_number();
+    if (parameter < 0 || parameter >= entry.num_parameters()) continue;
+    const Instruction& argument = *entry.parameter(parameter);
+    const int from = LeafAt(argument.shape(), alias.parameter_shape_index());
+    const int to = LeafAt(entry.root()->shape(), alias.output_shape_index());
+    if (from < 0 || to < 0) continue;
+    state.push_back({graph.Leaves(argument)[from], graph.outputs()[to]});
+  }
+  if (!state.empty()) return state;
+  return LongestStateRun(program, [&](int argument, int output) {
+    return graph.shape(argument).Compatible(graph.shape(output));
+  });
 }
 
 }  // namespace toroid

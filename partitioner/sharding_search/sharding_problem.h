@@ -10,7 +10,7 @@
 //
 // Example: x f32[8,4] times w f32[4,16] over 2 devices: x and w are nodes of three strategies (rows, columns, whole), the product one of
 // four (m, n, k, nothing). An edge charges w cut by rows and a product cut along n with an all-to-all of 128 bytes.
-// BUILD: srcs += "problem_builder.cc", "program_state.cc"
+// BUILD: srcs += "problem_builder.cc"
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,7 @@
 #include "partitioner/choice/problem.h"
 #include "partitioner/plan/greedy_plan.h"
 #include "partitioner/plan/program_steps.h"
+#include "partitioner/sharding_search/program_state.h"
 #include "partitioner/sharding_search/repeated_ops.h"
 #include "partitioner/sharding_search/step_prices.h"
 #include "partitioner/sharding_search/tensor_lives.h"
@@ -55,7 +56,7 @@ class ShardingProblem {
   std::vector<int> WeightiestTensors(int most) const;
 
   // For each argument that a result is the new value of: the argument's tensor and the output's.
-  const std::vector<std::pair<int, int>>& state() const { return state_; }
+  const ProgramState& state() const { return state_; }
 
   // Costs, 8 bytes each, that a problem may have.
   static constexpr int64_t kMostCosts = int64_t{1} << 28;
@@ -66,16 +67,12 @@ class ShardingProblem {
   PlanMemo* memo_ = nullptr;
   Plan base_;
   ChoiceProblem problem_;
-  std::vector<std::pair<int, int>> state_;
+  ProgramState state_;
   std::vector<int> op_node_;      // By flow op; -1: none.
   std::vector<int> tensor_node_;  // By tensor; -1: none.
   // By node: the choices of an op, or the numbers of the shardings of a tensor.
   std::vector<std::vector<const OpChoice*>> op_choices_;
   std::vector<std::vector<int>> domains_;
 };
-
-// The arguments that results are the new values of: (argument, output) by what the module says of memory that they share, else by
-// the longest run of results that have the shapes of all arguments from the first on, as a training step returns its state.
-std::vector<std::pair<int, int>> StateOf(const PreparedProgram& program);
 
 }  // namespace toroid

@@ -1,6 +1,7 @@
 #include "partitioner/sharding_search/tensor_names.h"
 
 #include "absl/container/flat_hash_map.h"
+#include "hlo/devices/spmd_record.h"
 #include "partitioner/prepare/sharding_lines.h"
 
 namespace toroid {
@@ -14,9 +15,8 @@ void Add(const Instruction* instruction, Named* named) {
   if (!is_new) it->second = nullptr;
 }
 
-bool IsManual(const Instruction& instruction) {
-  const xla::OpSharding* sharding = instruction.sharding();
-  return sharding != nullptr && sharding->type() == xla::OpSharding::MANUAL;
+bool IsLocal(const Instruction& instruction) {
+  return instruction.sharding() != nullptr && IsManual(*instruction.sharding());
 }
 
 bool AreTheSame(const Instruction& a, const Instruction& b) {
@@ -39,13 +39,13 @@ std::vector<std::string> GivenNamesOfTensors(const Module& module, const Prepare
     if (instruction == nullptr || !instruction->shape().IsArray()) continue;
     const auto original = given.find(name);
     if (original == given.end() || original->second == nullptr) continue;
-    if (IsManual(*original->second) || !AreTheSame(*original->second, *instruction)) continue;
+    if (IsLocal(*original->second) || !AreTheSame(*original->second, *instruction)) continue;
     names[graph.Leaves(*instruction)[0]] = instruction->name();
   }
   const std::vector<std::string> arguments = GivenNames(module);
   for (const Instruction* parameter : program.flat->entry()->parameters()) {
     const int64_t number = parameter->parameter_number();
-    if (!parameter->shape().IsArray() || IsManual(*module.entry()->parameter(number))) continue;
+    if (!parameter->shape().IsArray() || IsLocal(*module.entry()->parameter(number))) continue;
     names[graph.Leaves(*parameter)[0]] = arguments[number];
   }
   return names;

@@ -9,7 +9,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "hlo/analysis/peak_memory.h"
-#include "hlo/analysis/program_statistics.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
 #include "partitioner/plan/plan_text.h"
@@ -41,13 +40,7 @@ ProgramNames NamesOf(const PreparedProgram& program) {
 }
 
 Price PriceOf(const Partitioned& partitioned, const CostModel& cost) {
-  const WholeRun run = WorkOfWholeRun(*partitioned.module);
-  Price price;
-  price.time = run.sent_bytes + cost.ContractionTime(run.flops).value_or(0);
-  price.sent_bytes = run.sent_bytes;
-  price.flops = run.flops;
-  price.written_bytes = run.made_bytes;
-  price.collectives = run.collectives;
+  Price price = PriceOf(*partitioned.module, cost);
   price.replicated = static_cast<double>(partitioned.full_replications.size());
   return price;
 }

@@ -61,6 +61,39 @@ TEST(FindShardingsTest, OfSmallWeightsAndManyRowsTheRowsAreCut) {
   EXPECT_LE(found.bound_seconds, found.priced_seconds * (1 + 1e-9));
 }
 
+// A sum over rows: cut by columns it sends nothing, cut by rows it all-reduces a little.
+std::string SumOfRows(int64_t rows, int64_t columns) {
+  return absl::StrCat("add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n",
+                      "ENTRY e {\n x = f32[", rows, ",", columns, "] parameter(0)\n t = f32[", rows, ",",
+                      columns, "] tanh(x)\n zero = f32[] constant(0)\n ROOT r = f32[", columns,
+                      "] reduce(t, zero), dimensions={0}, to_apply=add }");
+}
+
+TEST(FindShardingsTest, TheBoundIsThatOfAllChoicesWhicheverProgramWins) {
+  const auto module = OnMesh(SumOfRows(65536, 4096), "x=4");
+  ShardingSearchOptions options = FewSteps();
+  ASSERT_OK_AND_ASSIGN(const PricedShardings best, PriceShardings(*module, options));
+  // Whatever is written last is measured as the fastest: a program that prices call slower.
+  double seconds = 1;
+  options.measure = [&](const Module&) -> absl::StatusOr<MeasuredProgram> {
+    return MeasuredProgram{.seconds = seconds *= 0.5, .peak_bytes = 1};
+  };
+  ASSERT_OK_AND_ASSIGN(const FoundShardings found, FindShardings(*module, options));
+  EXPECT_GT(found.rounds, 1);
+  EXPECT_GT(found.priced_seconds, best.seconds);
+  EXPECT_NEAR(found.bound_seconds, best.bound_seconds, 1e-3 * best.seconds);
+}
+
+TEST(FindShardingsTest, RowsThatNothingDividesAreCutInsideTheProgram) {
+  const auto module = OnMesh(SumOfRows(4099, 16), "x=4,y=2");
+  ASSERT_OK_AND_ASSIGN(const FoundShardings found, FindShardings(*module, FewSteps()));
+  ExpectRunsAs(*module, *found.partitioned.module, {}, 1e-4);
+  // 7 divides neither dimension, so even the argument is cut into unequal parts.
+  const auto odd = OnMesh(SumOfRows(1 << 20, 99), "x=7");
+  ASSERT_OK_AND_ASSIGN(const FoundShardings cut, FindShardings(*odd, FewSteps()));
+  EXPECT_NE(TakenAs(cut, 0), "1048576,99");
+}
+
 TEST(FindShardingsTest, OfLargeWeightsAndFewRowsTheHiddenDimensionIsCut) {
   const auto module = OnMesh(MlpStep(64, 1024, 4096), "model=4");
   ASSERT_OK_AND_ASSIGN(const FoundShardings found, FindShardings(*module, FewSteps()));

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "partitioner/sharding_search/even_shardings.h"
+#include "partitioner/sharding_search/shardings_to_try.h"
 #include "tests/partitioner/sharding_search/searched_program.h"
 
 namespace toroid {
@@ -18,7 +18,8 @@ constexpr Dims::value_type kSize = 48;
 // All shardings of f32[48,48], whole and as partial sums over single units.
 std::vector<Sharding> AllShardings(const SearchedProgram& on) {
   const Dims dims = {kSize, kSize};
-  std::vector<Sharding> found = EvenShardings(dims, on.space.units, on.program->annotations.mesh);
+  std::vector<Sharding> found =
+      ShardingsToTry(dims, on.space.units, on.program->annotations.mesh, /*prefers_even=*/true);
   const size_t whole = found.size();
   for (const AxisList& unit : on.space.units) {
     for (size_t i = 0; i < whole; ++i) {
