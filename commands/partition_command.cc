@@ -156,6 +156,8 @@ absl::StatusOr<Partitioned> AsItIs(std::unique_ptr<Module> module) {
 // If nothing is sharded, tells the user how to begin.
 void HintIfNothingIsSharded(const PartitionCommand& command, const Module& module,
                             const Partitioned& partitioned) {
+  // After a search that found whole arrays to be best, there is nothing to begin with.
+  if (command.search.is_asked) return;
   if (command.options.num_partitions == 1 || !IsNothingCut(*partitioned.module)) return;
   std::fprintf(stderr, "%s: %s\n", NameOfInput(command.input).c_str(),
                NothingShardedText(module, command.options.num_partitions).c_str());

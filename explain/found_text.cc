@@ -104,10 +104,11 @@ std::string FoundText(const FoundShardings& found, const std::vector<AxisSize>& 
       shown.size() < found.annotations.size() ? "; the state is returned as it is taken\n" : "\n");
   for (const FoundAnnotation* annotation : shown) {
     const std::string name = NamesText(*annotation);
-    absl::StrAppend(
-        &out, "  ", name, std::string(name_width - TextWidth(name) + 3, ' '), annotation->sharding,
-        std::string(sharding_width - TextWidth(annotation->sharding) + 3, ' '),
-        PartitionSpecText(annotation->sharding), annotation->is_argument ? "" : "   inside", "\n");
+    absl::StrAppend(&out, "  ", name, std::string(name_width - TextWidth(name) + 3, ' '),
+                    annotation->sharding,
+                    std::string(sharding_width - TextWidth(annotation->sharding) + 3, ' '),
+                    PartitionSpecText(annotation->sharding), annotation->is_argument ? "" : "   inside",
+                    annotation->is_uneven ? "   in unequal parts" : "", "\n");
   }
   return out;
 }

@@ -12,10 +12,8 @@
 #include "hlo/base/status.h"
 #include "hlo/ir/edit.h"
 #include "partitioner/choice/solve.h"
-#include "partitioner/prepare/sharding_lines.h"
 #include "partitioner/provenance/program_names.h"
 #include "partitioner/search/strategies.h"
-#include "partitioner/sharding_search/few_annotations.h"
 #include "partitioner/sharding_search/sharding_problem.h"
 #include "partitioner/sharding_search/tensor_names.h"
 #include "partitioner/stages/spmd_partitioner.h"
@@ -253,7 +251,7 @@ class ShardingSearch {
                            memo_.get());
     if (!few) return absl::OkStatus();
     FoundShardings found;
-    found.annotations = Named(few->annotations, problem.state(), few->plan.plan);
+    found.annotations = NameAnnotations(*program_, *names_, tensor_names_, *few, problem.state());
     RETURN_IF_ERROR(Write(&found));
     found.priced_seconds = static_cast<double>(solution.cost) / kPicoseconds;
     found.bound_seconds = static_cast<double>(bounds_.at(KeyOf(space_))) / kPicoseconds;
@@ -317,49 +315,6 @@ class ShardingSearch {
     return changes;
   }
 
-  // The annotations by name: those of arguments with the results that are their new values.
-  std::vector<FoundAnnotation> Named(const std::vector<SuggestedAnnotation>& suggested,
-                                     const ProgramState& state, const Plan& plan) const {
-    const FlowGraph& graph = *program_->graph;
-    absl::flat_hash_set<int> arguments;
-    for (const Instruction* parameter : program_->flat->entry()->parameters()) {
-      for (const int t : graph.Leaves(*parameter)) arguments.insert(t);
-    }
-    std::vector<FoundAnnotation> found;
-    for (const SuggestedAnnotation& one : suggested) {
-      FoundAnnotation annotation = Spelled(one.sharding);
-      annotation.is_argument = arguments.contains(one.tensors[0]);
-      for (const int t : one.tensors) {
-        if (!tensor_names_[t].empty() && !absl::c_linear_search(annotation.names, tensor_names_[t]))
-          annotation.names.push_back(tensor_names_[t]);
-      }
-      if (!annotation.names.empty()) found.push_back(std::move(annotation));
-    }
-    // The step returns its state as it takes it. Results inside tuples inside the result have no name.
-    const Shape& result = program_->flat->entry()->root()->shape();
-    const bool is_flat = !result.IsTuple() ||
-                         absl::c_all_of(result.tuple_shapes(), [](const Shape& s) { return s.IsArray(); });
-    absl::flat_hash_map<std::string, size_t> results;
-    for (const auto& [argument, output] : state) {
-      if (program_->annotations.tensor[output] || !is_flat) continue;
-      FoundAnnotation annotation = Spelled(plan.shardings[argument]);
-      const auto [at, is_new] = results.try_emplace(annotation.given, found.size());
-      if (is_new) found.push_back(std::move(annotation));
-      const absl::Span<const int> outputs = graph.outputs();
-      const auto number = absl::c_find(outputs, output) - outputs.begin();
-      found[at->second].names.push_back(!result.IsTuple() ? "output{}"
-                                                          : absl::StrCat("output{", number, "}"));
-    }
-    return found;
-  }
-
-  FoundAnnotation Spelled(const Sharding& sharding) const {
-    FoundAnnotation annotation;
-    annotation.sharding = names_->Text(sharding);
-    annotation.given = program_->annotations.mesh.ToHlo(sharding).ToString();
-    return annotation;
-  }
-
   const Module& module_;
   const ShardingSearchOptions& options_;
   std::unique_ptr<PreparedProgram> program_;
@@ -378,15 +333,6 @@ class ShardingSearch {
 };
 
 }  // namespace
-
-absl::Status GiveAnnotations(const std::vector<FoundAnnotation>& annotations, Module* module) {
-  std::vector<ShardingLine> lines;
-  for (const FoundAnnotation& annotation : annotations) {
-    for (const std::string& name : annotation.names)
-      lines.push_back({absl::StrCat(name, "=", annotation.given), ""});
-  }
-  return ApplyShardingLines(lines, module);
-}
 
 absl::StatusOr<PricedShardings> PriceShardings(const Module& module, const ShardingSearchOptions& options) {
   return ShardingSearch(module, options).Price();

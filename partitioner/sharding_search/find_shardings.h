@@ -19,6 +19,7 @@
 #include "hlo/ir/module.h"
 #include "partitioner/choice/solve_options.h"
 #include "partitioner/prepare/partition_options.h"
+#include "partitioner/sharding_search/named_annotations.h"
 #include "partitioner/stages/partitioned.h"
 
 namespace toroid {
@@ -46,14 +47,6 @@ struct ShardingSearchOptions {
 
 inline constexpr int kFewOps = 600;
 
-// NAME=SHARDING, for arrays that have it in common.
-struct FoundAnnotation {
-  std::vector<std::string> names;  // As --shard takes them (../prepare/sharding_lines.h).
-  std::string sharding;            // Over the author's axes: [{"data"}, {}]
-  std::string given;               // In HLO text: {devices=[4,1,2]<=[8] last_tile_dim_replicate}
-  bool is_argument = false;        // Of the program; otherwise a value inside or a result.
-};
-
 struct FoundShardings {
   std::vector<FoundAnnotation> annotations;
   bool is_given =
@@ -66,9 +59,6 @@ struct FoundShardings {
   int nodes = 0;  // Of the problem, and its costs.
   int64_t costs = 0;
 };
-
-// The module with the annotations.
-absl::Status GiveAnnotations(const std::vector<FoundAnnotation>& annotations, Module* module);
 
 // What the best choice costs by prices, and its bound, without writing a program.
 struct PricedShardings {

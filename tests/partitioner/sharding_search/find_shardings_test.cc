@@ -92,6 +92,7 @@ TEST(FindShardingsTest, RowsThatNothingDividesAreCutInsideTheProgram) {
   const auto odd = OnMesh(SumOfRows(1 << 20, 99), "x=7");
   ASSERT_OK_AND_ASSIGN(const FoundShardings cut, FindShardings(*odd, FewSteps()));
   EXPECT_NE(TakenAs(cut, 0), "1048576,99");
+  EXPECT_TRUE(cut.annotations[0].is_uneven);
 }
 
 TEST(FindShardingsTest, OfLargeWeightsAndFewRowsTheHiddenDimensionIsCut) {
