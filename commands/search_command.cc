@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -17,6 +18,7 @@
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
 #include "hlo/base/stopwatch.h"
+#include "hlo/cost/target.h"
 #include "hlo/ir/edit.h"
 #include "hlo/passes/change_mesh.h"
 #include "partitioner/prepare/prepared_program.h"
@@ -62,10 +64,17 @@ absl::StatusOr<MeasuredProgram> Measure(const Module& written, const Machine& ma
   return MeasuredProgram{times.step_seconds, times.collective_seconds, figures.peak_bytes};
 }
 
-ShardingSearchOptions SearchOptionsOf(const PartitionCommand& command, const PartitionInput& input) {
+// What a device has, if the user does not say: the memory of the machine, or what the program needed before, if that is more.
+int64_t MemoryOf(const PartitionInput& input, const std::optional<ProgramFigures>& before) {
+  const int64_t own = input.slice ? input.slice->machine.family.core().memory_bytes() : kTarget.memory_bytes;
+  return std::max(own, before ? before->peak_bytes : 0);
+}
+
+ShardingSearchOptions SearchOptionsOf(const PartitionCommand& command, const PartitionInput& input,
+                                      const std::optional<ProgramFigures>& before) {
   ShardingSearchOptions options;
   options.partition = OptionsOf(command, input);
-  options.memory = command.search.memory;
+  options.memory = command.search.memory ? *command.search.memory : MemoryOf(input, before);
   options.given = input.annotated.get();
   if (input.slice) {
     options.measure = [&](const Module& written) { return Measure(written, input.slice->machine); };
@@ -129,8 +138,10 @@ void AddSearchFlags(CLI::App& app, SearchRequest* request) {
   globs("--free", &request->free,
         "Search: choose the shardings of these anew, by name or op_name; '*': all that the module states");
   globs("--fix", &request->fix, "Search: of those that --free names, these keep their shardings");
-  app.add_option("--memory", request->memory,
-                 "Search: bytes that a device has, as in 16GiB, by the peak that --stats gives")
+  app.add_option(
+         "--memory", request->memory,
+         "Search: bytes that a device has, as in 16GiB, by the peak that --stats gives; default: the memory of --machine (16 GiB "
+         "without one), or what the program needs by the shardings that --free takes off, if that is more")
       ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true))
       ->needs(search);
   app.add_option("--search_steps", request->steps,
@@ -155,7 +166,8 @@ absl::Status SearchShardings(const PartitionCommand& command, PartitionInput* in
   const Stopwatch clock;
   const Interruptible interruptible;
   Module& module = *input->file.module;
-  const ShardingSearchOptions options = SearchOptionsOf(command, *input);
+  const std::optional<ProgramFigures> before = FiguresBefore(command, *input);
+  const ShardingSearchOptions options = SearchOptionsOf(command, *input, before);
   MeshFound made;
   if (StatesShardings(module)) {
     ASSIGN_OR_RETURN(made.found, FindShardings(module, options));
@@ -164,8 +176,6 @@ absl::Status SearchShardings(const PartitionCommand& command, PartitionInput* in
     RETURN_IF_ERROR(ChangeMesh(made.mesh, &module));
   }
   if (options.solve.progress) std::fputs("\r\033[K", stderr);
-  // The figures of before are printed even if nothing is better.
-  const std::optional<ProgramFigures> before = FiguresBefore(command, *input);
   if (made.found.is_given) {
     input->file.module = std::move(input->annotated);
   } else {

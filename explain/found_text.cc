@@ -78,6 +78,7 @@ std::string FoundText(const FoundShardings& found, const std::vector<AxisSize>& 
                           found.priced_seconds * 1e3, std::max(0.0, gap),
                           mesh.empty() ? "" : " of this mesh");
   }
+  if (found.memory) absl::StrAppend(&out, "; within ", BytesText(*found.memory), " a device");
   out += "\n";
   if (!mesh.empty()) absl::StrAppend(&out, "mesh: --mesh=", MeshText(mesh), "\n");
   absl::StrAppend(&out, before ? FiguresTable(*before, figures, "before", "found") : FiguresLine(figures));

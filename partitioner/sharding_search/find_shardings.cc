@@ -75,6 +75,7 @@ class ShardingSearch {
           " bytes on each device; the least that was reached is ", best_->measured.peak_bytes, " bytes"));
     }
     best_->rounds = rounds_;
+    best_->memory = options_.memory;
     return *std::move(best_);
   }
 

@@ -53,8 +53,9 @@ struct FoundShardings {
       false;  // No choice was better than the shardings of ShardingSearchOptions::given: they are the answer.
   Partitioned partitioned;
   MeasuredProgram measured;
-  double priced_seconds = 0;  // Of the choice, by prices as they were at last.
-  double bound_seconds = 0;   // No choice costs less, by these prices.
+  double priced_seconds = 0;      // Of the choice, by prices as they were at last.
+  double bound_seconds = 0;       // No choice costs less, by these prices.
+  std::optional<int64_t> memory;  // Bytes that a device was said to have.
   int rounds = 0;
   int nodes = 0;  // Of the problem, and its costs.
   int64_t costs = 0;

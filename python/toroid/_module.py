@@ -139,7 +139,8 @@ class Module(Program):
           num_partitions: the number of devices, if no mesh is given; the mesh is then chosen, too.
           mesh: sizes of the axes that may cut arrays, as for `partition`.
           machine: the slice whose predicted seconds decide, such as "tpu-v3-128"; None: prices of a TPU v3.
-          memory: bytes that a device has, or a text such as "16GiB"; None: no limit.
+          memory: bytes that a device has, or a text such as "16GiB"; None: what the machine has, or what the program needs by the
+            shardings that `free` takes off, if that is more.
           free: names or globs whose shardings are chosen anew; "*": all that the module states.
           fix: of those that `free` names, these keep their shardings.
           shardings: as for `partition`: these are not chosen.
