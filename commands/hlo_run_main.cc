@@ -13,6 +13,7 @@
 #include "hlo/base/command_line.h"
 #include "hlo/base/status.h"
 #include "runtime/arguments/numpy_arguments.h"
+#include "runtime/loops/processor_level.h"
 
 namespace {
 
@@ -87,6 +88,16 @@ int main(int argc, char** argv) {
                                                        {"mpi", toroid::TransportKind::kMpi}},
           CLI::ignore_case))
       ->option_text("local|mpi");
+  app.add_option_function<std::string>(
+         "--processor",
+         [&](const std::string& name) {
+           for (const toroid::ProcessorLevel level : toroid::kProcessorLevels) {
+             if (name == toroid::NameOf(level)) command.processor = level;
+           }
+         },
+         "Level of x86-64 whose instructions are used; default: the highest that this processor has")
+      ->check(CLI::IsMember({"x86-64-v2", "x86-64-v3", "x86-64-v4"}))
+      ->option_text("x86-64-v2|x86-64-v3|x86-64-v4");
   app.add_option("--infeed", command.infeed, ".npz file whose arrays the infeeds take, in order");
   app.add_option("--outfeed", command.outfeed,
                  ".npz file to write, with the arrays the outfeeds give, in order");
@@ -99,7 +110,8 @@ int main(int argc, char** argv) {
     if (command.output.empty() || toroid::IsNumpyName(command.output)) return;
     toroid::CheckOutputName(command.output, "; or .npz and .npy for NumPy arrays");
   });
-  return toroid::RunCommand(app, argc, argv, [&] {
+  return toroid::RunCommand(app, argc, argv, [&]() -> absl::Status {
+    if (command.processor.has_value()) RETURN_IF_ERROR(toroid::UseProcessorLevel(*command.processor));
     command.num_partitions = options.num_partitions;
     for (int i = 1; i < argc; ++i) command.command_line += std::string(i > 1 ? " " : "") + argv[i];
     return toroid::RunHloCommand(command);

@@ -17,6 +17,7 @@
 #include "commands/given_shardings.h"
 #include "hlo/io/file.h"
 #include "hlo/ir/module.h"
+#include "runtime/loops/processor_level.h"
 
 namespace toroid {
 
@@ -40,9 +41,10 @@ struct HloRunCommand {
   std::optional<double> tolerance;  // None: by element type.
   bool promote = false;             // Also run without rounding (runtime/numerics/promote.h).
   int64_t max_bytes = 0;  // Most bytes of values, arguments and result included; 0: DefaultMaxBytes().
-  std::string infeed;     // .npz of what infeeds take.
-  std::string outfeed;    // .npz to write, of what outfeeds give.
-  bool plan = false;      // Print the plan instead of running (runtime/engine/plan_text.h).
+  std::optional<ProcessorLevel> processor;  // None: the highest level of this processor.
+  std::string infeed;                       // .npz of what infeeds take.
+  std::string outfeed;                      // .npz to write, of what outfeeds give.
+  bool plan = false;                        // Print the plan instead of running (runtime/engine/plan_text.h).
   bool profile =
       false;  // Print where the time of the run goes, on standard error (runtime/engine/run_profile.h).
   std::string trace;   // JSON file of the steps' times to write.

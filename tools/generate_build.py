@@ -6,6 +6,7 @@
 One target per file pair: NAME.h + NAME.cc is cc_library NAME, NAME_test.cc is cc_test NAME_test, NAME_main.cc is
 a cc_binary NAME, NAME_benchmark.cc is a cc_binary on Google Benchmark. A comment line
 `// BUILD: attribute = value` in a source adds that attribute to its target,
+`// BUILD: per_level` compiles it for each level of x86-64 (runtime/loops/per_level.h),
 `// BUILD: srcs += "a.cc"` in a header adds further sources to its target, `// BUILD: embed "a.textproto"` in a source
 makes STEM_embedded.inc, whose rows {"a.textproto", R"(...)"} hold those files, and `// BUILD: exports "a.css"` lets sources of other
 folders embed a file, as "//FOLDER:a.css". NAME.proto makes the libraries NAME_proto
@@ -199,6 +200,8 @@ def target(package, stem, files):
                 deps.update(re.findall(r'"([^"]+)"', line))
             elif line.startswith('srcs += '):
                 continue
+            elif line == 'per_level':
+                kind = 'cc_library_per_level'
             elif line.startswith('exports '):
                 exported += re.findall(r'"([^"]+)"', line)
             elif line.startswith('embed '):
@@ -210,7 +213,7 @@ def target(package, stem, files):
         if not any('size =' in a for a in attributes):
             attributes.insert(0, '    size = "small",\n')
     check_users(package, name, deps)
-    if kind == 'cc_library' and package.split('/')[0] in FLOORS:
+    if kind.startswith('cc_library') and package.split('/')[0] in FLOORS:
         check_floors(package, name, deps)
     if stem in COMMANDS:
         attributes.append(string_list('visibility', ['//dist:__pkg__', COMMANDS[stem].split(':')[0] + ':__pkg__']))
@@ -221,7 +224,7 @@ def target(package, stem, files):
     out += 'exports_files([\n' + ''.join(f'    "{f}",\n' for f in exported) + '])\n\n' if exported else ''
     out += f'{kind}(\n    name = "{name}",\n'
     out += string_list('srcs', [f for f in files if f.endswith('.cc')])
-    if kind == 'cc_library':
+    if kind.startswith('cc_library'):
         out += string_list('hdrs', [f for f in files if f.endswith('.h')])
         generated = [f'{stem}_embedded.inc'] if embedded else []
         out += string_list('textual_hdrs', [f for f in files if f.endswith('.inc')] + generated)
@@ -249,7 +252,9 @@ def build_file(package):
                         stems[stem].append(other)
                         stems.pop(other.rpartition('.')[0], None)
     out = '# Written by tools/generate_build.py from the sources; do not edit.\n\n'
-    out += 'load("//tools/cc:cc.bzl", "cc_binary", "cc_library", "cc_test")\n\n'
+    targets = [target(package, stem, stems[stem]) for stem in sorted(stems)]
+    rules = ['cc_binary', 'cc_library', 'cc_test'] + ['cc_library_per_level'] * any('cc_library_per_level(' in t for t in targets)
+    out += 'load("//tools/cc:cc.bzl", ' + ', '.join(f'"{rule}"' for rule in sorted(rules)) + ')\n\n'
     top = package.split('/')[0]
     users = [f'//{folder}:__subpackages__' for folder in sorted([top] + USERS[top])]
     out += 'package(default_visibility = [\n' + ''.join(f'    "{user}",\n' for user in users) + '])\n'
@@ -257,9 +262,7 @@ def build_file(package):
         out += '\n' + f'cc_binary(\n    name = "{name}",\n    deps = ["//commands:{stem}"],\n    visibility = ["//visibility:public"],\n)\n'
     for name in protos:
         out += '\n' + proto_targets(package, name)
-    for stem in sorted(stems):
-        out += '\n' + target(package, stem, stems[stem])
-    return out
+    return out + ''.join('\n' + text for text in targets)
 
 
 def command_table():

@@ -31,10 +31,10 @@ struct FftCache : KernelCache {
     const Kind kind = type == xla::IFFT || type == xla::IRFFT ? Kind::kInverse : Kind::kForward;
     for (int i = 0; i < rank; ++i) passes.push_back({first + i, LinesOf(kind, lengths[i])});
     if (type == xla::RFFT) {
-      passes.back().lines = std::make_shared<FftLines>(Kind::kRealForward, lengths[rank - 1]);
+      passes.back().lines = MakeFftLines(Kind::kRealForward, lengths[rank - 1]);
       std::rotate(passes.begin(), passes.end() - 1, passes.end());
     } else if (type == xla::IRFFT) {
-      passes.back().lines = std::make_shared<FftLines>(Kind::kRealInverse, lengths[rank - 1]);
+      passes.back().lines = MakeFftLines(Kind::kRealInverse, lengths[rank - 1]);
     }
   }
 
@@ -45,7 +45,7 @@ struct FftCache : KernelCache {
     for (const Pass& pass : passes) {
       if (pass.lines->in_length() == n) return pass.lines;
     }
-    return std::make_shared<FftLines>(kind, n);
+    return MakeFftLines(kind, n);
   }
 };
 

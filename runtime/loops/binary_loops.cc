@@ -1,4 +1,4 @@
-// BUILD: copts = ["-O3"]
+// BUILD: per_level
 #include "runtime/loops/binary_loops.h"
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include "runtime/loops/float_loops.h"
 #include "runtime/loops/int_loops.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 // A pred is a byte, 0 or 1: compilers make vectors of bytes, not of bool.
@@ -38,4 +38,4 @@ BinaryLoop FindBinaryLoop(Opcode opcode, PrimitiveType type) {
   return IsInt(type) ? FindIntLoop(opcode, type) : FindFloatLoop(opcode, type);
 }
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "runtime/loops/loop_of_two.h"
+#include "runtime/loops/per_level.h"
 
 namespace toroid {
 
 // The loop of an op on elements of `type` (not a narrow float, see ComputeType); null if the op is not
 // defined on it. The result type is `type`; complex for the op `complex`.
-BinaryLoop FindBinaryLoop(Opcode opcode, PrimitiveType type);
+TOROID_PER_LEVEL(FindBinaryLoop, BinaryLoop(Opcode opcode, PrimitiveType type));
 
 }  // namespace toroid

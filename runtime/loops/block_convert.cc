@@ -1,4 +1,5 @@
-// BUILD: copts = ["-O3", "-fno-strict-aliasing"]
+// BUILD: per_level
+// BUILD: copts = ["-fno-strict-aliasing"]
 #include "runtime/loops/block_convert.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 
 #include "hlo/ir/native_types.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 template <typename T>
@@ -33,11 +34,6 @@ void NarrowToBf16(const uint32_t* in, uint16_t* out, int64_t n) {
 }
 
 }  // namespace
-
-bool IsNarrowFloat(PrimitiveType type) {
-  return VisitArrayType(
-      type, [](auto tag) { return kIsNarrow<typename decltype(tag)::type>; }, false);
-}
 
 void NarrowToFloat(PrimitiveType type, const void* in, float* out, int64_t n) {
   if (type == xla::BF16)
@@ -87,4 +83,4 @@ void RoundToNarrow(PrimitiveType type, const float* in, float* out, int64_t n) {
   }
 }
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

@@ -1,4 +1,5 @@
-// BUILD: copts = ["-O3", "--param=avoid-fma-max-bits=0"]
+// BUILD: per_level
+// BUILD: copts = ["-ffp-contract=fast"]
 #include "runtime/loops/blocked_gemm.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 #include "runtime/loops/few_rows_gemm.h"
 #include "runtime/loops/gemm_tiles.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 constexpr int kVectors = 2;                         // Vectors of columns in a tile.
@@ -229,14 +230,14 @@ R* Scratch(int which, int64_t size) {
 template <typename T>
 void TransposeIfNarrow(StridedMatrix<const T>* a, StridedMatrix<const T>* b, StridedMatrix<T>* out) {
   const int64_t m = a->rows, n = b->columns;
-  constexpr int64_t kColumns = Tiling<T>::kColumns;
   constexpr int64_t kLanes = Tiling<T>::kLanes;
+  constexpr int64_t kWide = 64 / sizeof(typename Tiling<T>::Real);  // The same on all levels.
   const auto work = [&](int64_t rows, int64_t columns) {
     return rows * ((columns + kLanes - 1) / kLanes * kLanes);
   };
   // Each part of a complex product is a sum of two terms; swapping a and b swaps the terms, which changes the
   // bits. Equal rows must give equal bits among any number of rows, so for complex numbers only n decides.
-  if (Tiling<T>::kComplex ? n >= kColumns / 2 : work(m, n) <= work(n, m)) return;
+  if (Tiling<T>::kComplex ? n >= kWide : work(m, n) <= work(n, m)) return;
   const StridedMatrix<const T> left = b->Transposed();
   *b = a->Transposed();
   *a = left;
@@ -309,4 +310,4 @@ template void BlockedGemm(StridedMatrix<const complex64>, StridedMatrix<const co
 template void BlockedGemm(StridedMatrix<const complex128>, StridedMatrix<const complex128>,
                           StridedMatrix<complex128>);
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

@@ -11,11 +11,11 @@
 
 #include "runtime/loops/gemm_tiles.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 
 // T: float, double, complex64, complex128. Requires: a.columns = b.rows > 0; out is [a.rows, b.columns] and
 // overlaps neither. Keeps 1.5 MB of scratch memory per calling thread.
 template <typename T>
 void BlockedGemm(StridedMatrix<const T> a, StridedMatrix<const T> b, StridedMatrix<T> out);
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

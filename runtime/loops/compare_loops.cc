@@ -1,11 +1,11 @@
-// BUILD: copts = ["-O3", "-fno-trapping-math"]
+// BUILD: per_level
 #include "runtime/loops/compare_loops.h"
 
 #include "hlo/ir/native_types.h"
 #include "runtime/loops/convert_value.h"
 #include "runtime/loops/total_order.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 enum class Direction { kEq, kNe, kGe, kGt, kLe, kLt, kInvalid };
@@ -97,4 +97,4 @@ BinaryLoop FindCompareLoop(absl::string_view direction, bool total, PrimitiveTyp
       type, [&](auto tag) { return Find<typename decltype(tag)::type>(wanted, total); }, BinaryLoop{nullptr});
 }
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

@@ -7,11 +7,12 @@
 
 #include "absl/strings/string_view.h"
 #include "runtime/loops/loop_of_two.h"
+#include "runtime/loops/per_level.h"
 
 namespace toroid {
 
 // `direction` is EQ, NE, GE, GT, LE or LT; `total` asks for the total order of floats. Null if the direction is not defined on
 // the type.
-BinaryLoop FindCompareLoop(absl::string_view direction, bool total, PrimitiveType type);
+TOROID_PER_LEVEL(FindCompareLoop, BinaryLoop(absl::string_view direction, bool total, PrimitiveType type));
 
 }  // namespace toroid

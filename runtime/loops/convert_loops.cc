@@ -1,10 +1,10 @@
-// BUILD: copts = ["-O3", "-fno-trapping-math"]
+// BUILD: per_level
 #include "runtime/loops/convert_loops.h"
 
 #include "hlo/ir/native_types.h"
 #include "runtime/loops/convert_value.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 template <typename From, typename To>
@@ -29,4 +29,4 @@ ConvertLoop FindConvertLoop(PrimitiveType from, PrimitiveType to) {
       ConvertLoop{nullptr});
 }
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

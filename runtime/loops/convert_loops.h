@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "hlo/ir/types.h"
+#include "runtime/loops/per_level.h"
 
 namespace toroid {
 
@@ -11,6 +12,6 @@ namespace toroid {
 using ConvertLoop = void (*)(const void* in, void* out, int64_t n);
 
 // Null if one of the types is no array type.
-ConvertLoop FindConvertLoop(PrimitiveType from, PrimitiveType to);
+TOROID_PER_LEVEL(FindConvertLoop, ConvertLoop(PrimitiveType from, PrimitiveType to));
 
 }  // namespace toroid

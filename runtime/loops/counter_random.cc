@@ -1,9 +1,9 @@
-// BUILD: copts = ["-O3"]
+// BUILD: per_level
 #include "runtime/loops/counter_random.h"
 
 #include <algorithm>
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 // Counters that are taken through the rounds beside each other, in vectors.
@@ -122,4 +122,4 @@ std::array<uint32_t, 4> Philox4x32(std::array<uint32_t, 2> key, std::array<uint3
   return words;
 }
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

@@ -1,11 +1,12 @@
-// BUILD: copts = ["-O3", "--param=avoid-fma-max-bits=0"]
+// BUILD: per_level
+// BUILD: copts = ["-ffp-contract=fast"]
 #include "runtime/loops/few_rows_gemm.h"
 
 #include <algorithm>
 #include <type_traits>
 #include <utility>
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 // Adds the sums of a panel, one line of `stride` elements per row, to columns [column, column + columns) of
@@ -154,4 +155,4 @@ template void FewRowsGemm(const StridedMatrix<const float>&, const StridedMatrix
 template void FewRowsGemm(const StridedMatrix<const double>&, const StridedMatrix<const double>&,
                           const StridedMatrix<double>&);
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

@@ -7,7 +7,7 @@
 
 #include "runtime/loops/gemm_tiles.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 
 constexpr int64_t kFewRows = 4;
 
@@ -17,4 +17,4 @@ template <typename T>
 void FewRowsGemm(const StridedMatrix<const T>& a, const StridedMatrix<const T>& b,
                  const StridedMatrix<T>& out);
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

@@ -10,7 +10,7 @@
 
 #include "hlo/ir/native_types.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 
 // Lines of an array: where element 0 of each is, and how far elements are apart.
 template <int64_t kLanes>
@@ -193,4 +193,4 @@ void WriteLanes(const double* from, const Lines<kLanes>& lines, int64_t n, T* ou
   }
 }
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

@@ -1,4 +1,5 @@
-// BUILD: copts = ["-O3"]
+// BUILD: per_level
+// BUILD: copts = ["-fno-tree-vectorize"]
 #include "runtime/loops/fft_lines.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 #include "runtime/loops/fft_lanes.h"
 #include "runtime/loops/thread_pool.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 using pocketfft::detail::cmplx;
@@ -25,6 +26,7 @@ using Complex = std::complex<double>;
 
 constexpr int64_t kLanes = pocketfft::detail::VLEN<double>::val;
 constexpr int64_t kLongLine = int64_t{1} << 14;
+constexpr int64_t kLeastFactor = 16;  // Two vectors of any level: all levels cut a line the same way.
 constexpr int64_t kMostFactor = int64_t{1} << 16;  // Of a long line.
 constexpr int64_t kTile = 64;         // Elements of a line whose lanes stay in the first-level cache.
 constexpr int64_t kGrain = 16 << 10;  // Elements.
@@ -49,7 +51,7 @@ class Buffer {
 int64_t LargeFactor(int64_t n) {
   int64_t small = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
   while (n % small != 0) --small;
-  return small >= 2 * kLanes && n / small <= kMostFactor ? n / small : 0;
+  return small >= kLeastFactor && n / small <= kMostFactor ? n / small : 0;
 }
 
 // A double is its own only lane.
@@ -80,32 +82,42 @@ void Transpose(const cmplx<Vector>* from, int64_t rows, int64_t columns, cmplx<V
   }
 }
 
-}  // namespace
+class FftLinesOfLevel : public FftLines {
+ public:
+  FftLinesOfLevel(Kind kind, int64_t n);
 
-struct FftLines::Plans {
-  std::unique_ptr<pocketfft_c<double>> whole, columns, rows;  // Of n; of n1 and n2 of a long line.
-  std::unique_ptr<pocketfft_r<double>> real;
-  std::unique_ptr<pocketfft::detail::sincos_2pibyn<double>> turns;
-  int64_t n1 = 0, n2 = 0;
-
-  template <typename From, typename To>
-  void Run(Kind kind, int64_t n, int64_t outer, int64_t inner, const From* in, To* out, char* work) const;
+  int64_t in_length() const override { return kind_ == Kind::kRealInverse ? n_ / 2 + 1 : n_; }
+  int64_t out_length() const override { return kind_ == Kind::kRealForward ? n_ / 2 + 1 : n_; }
+  void Run(PrimitiveType from, PrimitiveType to, int64_t outer, int64_t inner, const char* in, char* out,
+           char* work) const override;
+  int64_t WorkBytes() const override;
+  int64_t ScratchBytes(int threads) const override;
 
  private:
-  template <typename V, typename From, typename To>
-  void Short(Kind kind, int64_t n, const Lines<kLanesOf<V>>& from, const Lines<kLanesOf<V>>& to,
-             const From* in, To* out) const;
   template <typename From, typename To>
-  void Long(Kind kind, int64_t step, const From* in, To* out, char* work) const;
+  void RunOn(int64_t outer, int64_t inner, const From* in, To* out, char* work) const;
+  template <typename V, typename From, typename To>
+  void Short(const Lines<kLanesOf<V>>& from, const Lines<kLanesOf<V>>& to, const From* in, To* out) const;
+  template <typename From, typename To>
+  void Long(int64_t step, const From* in, To* out, char* work) const;
+
+  bool forward() const { return kind_ == Kind::kForward || kind_ == Kind::kRealForward; }
+  double scale() const { return forward() ? 1 : 1 / static_cast<double>(n_); }
+
+  const Kind kind_;
+  const int64_t n_;
+  std::unique_ptr<pocketfft_c<double>> whole_, columns_, rows_;  // Of n; of n1 and n2 of a long line.
+  std::unique_ptr<pocketfft_r<double>> real_;
+  std::unique_ptr<pocketfft::detail::sincos_2pibyn<double>> turns_;
+  int64_t n1_ = 0, n2_ = 0;
 };
 
 // Transforms the lines of a vector at once.
 template <typename V, typename From, typename To>
-void FftLines::Plans::Short(Kind kind, int64_t n, const Lines<kLanesOf<V>>& from,
-                            const Lines<kLanesOf<V>>& to, const From* in, To* out) const {
+void FftLinesOfLevel::Short(const Lines<kLanesOf<V>>& from, const Lines<kLanesOf<V>>& to, const From* in,
+                            To* out) const {
   constexpr int64_t kL = kLanesOf<V>;
-  const bool forward = kind == Kind::kForward || kind == Kind::kRealForward;
-  const double scale = forward ? 1 : 1 / static_cast<double>(n);
+  const int64_t n = n_;
   // Complex numbers; or real ones, and as pocketfft orders those of a spectrum: the real part of X[0], the real and the
   // imaginary part of X[1], .., and if n is even the real part of X[n / 2].
   const Buffer<V> buffer(2 * n);
@@ -115,7 +127,7 @@ void FftLines::Plans::Short(Kind kind, int64_t n, const Lines<kLanesOf<V>>& from
   double ends[2 * kL];
   if constexpr (!kIsComplex<From>) {
     ReadLanes<kL, false>(in, from, n, values);
-    real->exec(buffer.get(), scale, forward);
+    real_->exec(buffer.get(), scale(), forward());
   } else if constexpr (!kIsComplex<To>) {
     ReadLanes<kL, true>(in, from, 1, ends);
     std::copy_n(ends, kL, values);
@@ -124,10 +136,10 @@ void FftLines::Plans::Short(Kind kind, int64_t n, const Lines<kLanesOf<V>>& from
       ReadLanes<kL, true>(in, from.From(n / 2), 1, ends);
       std::copy_n(ends, kL, values + (n - 1) * kL);
     }
-    real->exec(buffer.get(), scale, forward);
+    real_->exec(buffer.get(), scale(), forward());
   } else {
     ReadLanes<kL, true>(in, from, n, values);
-    whole->exec(reinterpret_cast<cmplx<V>*>(buffer.get()), scale, forward);
+    whole_->exec(reinterpret_cast<cmplx<V>*>(buffer.get()), scale(), forward());
   }
   if constexpr (!kIsComplex<From>) {
     WriteLanes<kL, false>(values, to, 1, out);
@@ -143,21 +155,23 @@ void FftLines::Plans::Short(Kind kind, int64_t n, const Lines<kLanesOf<V>>& from
 // Transforms one line of n1 * n2 elements. With j = j1 n2 + j2 and k = k1 + n1 k2,
 //   X[k] = sum over j2 of w(j2 k2 n1) w(j2 k1) (sum over j1 of w(j1 k1 n2) x[j]),   w(m) = exp(-+2 pi i m / n).
 template <typename From, typename To>
-void FftLines::Plans::Long(Kind kind, int64_t step, const From* in, To* out, char* work) const {
-  const bool forward = kind == Kind::kForward || kind == Kind::kRealForward;
-  const int64_t n = n1 * n2, column_blocks = (n2 + kLanes - 1) / kLanes,
+void FftLinesOfLevel::Long(int64_t step, const From* in, To* out, char* work) const {
+  const int64_t n1 = n1_, n2 = n2_, n = n_, column_blocks = (n2 + kLanes - 1) / kLanes,
                 row_blocks = (n1 + kLanes - 1) / kLanes;
   const int64_t column_grain = std::max<int64_t>(1, kGrain / (n1 * kLanes));
   const int64_t row_grain = std::max<int64_t>(1, kGrain / (n2 * kLanes));
-  const double scale = forward ? 1 : 1 / static_cast<double>(n), sign = forward ? -1 : 1;
+  const double sign = forward() ? -1 : 1;
   // w(l k1) of the lanes of a block, and the sums over j1: [column_blocks][n1][kLanes], whose lanes are j2.
-  const Buffer<cmplx<Vector>> lane_turns(n1);
+  // A turn is the product of two, of a multiple of kTurns and of the rest, on all levels.
+  constexpr int64_t kTurns = 8, kParts = kTurns / kLanes;
+  const Buffer<cmplx<Vector>> lane_turns(kParts * n1);
   cmplx<Vector>* between = reinterpret_cast<cmplx<Vector>*>(work);
   for (int64_t k1 = 0; k1 < n1; ++k1) {
-    for (int64_t l = 0; l < kLanes; ++l) {
-      const cmplx<double> turn = (*turns)[l * k1 % n];
-      lane_turns[k1].r[l] = turn.r;
-      lane_turns[k1].i[l] = sign * turn.i;
+    for (int64_t l = 0; l < kTurns; ++l) {
+      const cmplx<double> turn = (*turns_)[l * k1 % n];
+      cmplx<Vector>& lanes = lane_turns[l / kLanes * n1 + k1];
+      lanes.r[l % kLanes] = turn.r;
+      lanes.i[l % kLanes] = sign * turn.i;
     }
   }
   ParallelFor(column_blocks, column_grain, [&](int64_t begin, int64_t end) {
@@ -179,11 +193,11 @@ void FftLines::Plans::Long(Kind kind, int64_t step, const From* in, To* out, cha
         ReadLanes<kLanes, true>(in, LinesFrom(first * step, step, count, n2 * step), n1,
                                 reinterpret_cast<double*>(values));
       }
-      columns->exec(values, 1, forward);
+      columns_->exec(values, 1, forward());
       for (int64_t k1 = 0; k1 < n1; ++k1) {
-        const cmplx<double> turn = (*turns)[first * k1 % n];
+        const cmplx<double> turn = (*turns_)[first / kTurns * kTurns * k1 % n];
         const double r = turn.r, i = sign * turn.i;
-        const cmplx<Vector> lanes = lane_turns[k1], x = values[k1];
+        const cmplx<Vector> lanes = lane_turns[block % kParts * n1 + k1], x = values[k1];
         const Vector wr = r * lanes.r - i * lanes.i, wi = r * lanes.i + i * lanes.r;
         values[k1].r = x.r * wr - x.i * wi;
         values[k1].i = x.r * wi + x.i * wr;
@@ -198,7 +212,7 @@ void FftLines::Plans::Long(Kind kind, int64_t step, const From* in, To* out, cha
       for (int64_t j2 = 0; j2 < n2; j2 += kLanes) {
         Transpose(&between[j2 / kLanes * n1 + first], count, std::min(kLanes, n2 - j2), &values[j2]);
       }
-      rows->exec(values.get(), scale, forward);
+      rows_->exec(values.get(), scale(), forward());
       if constexpr (kIsComplex<To> && !kIsComplex<From>) {
         for (int64_t k2 = 0; k2 < n2; ++k2) {
           const int64_t k = k2 * n1 + first, end_of_row = std::min(count, n / 2 + 1 - k);
@@ -214,21 +228,17 @@ void FftLines::Plans::Long(Kind kind, int64_t step, const From* in, To* out, cha
 }
 
 template <typename From, typename To>
-void FftLines::Plans::Run(Kind kind, int64_t n, int64_t outer, int64_t inner, const From* in, To* out,
-                          char* work) const {
-  const int64_t half = n / 2 + 1;
-  const int64_t in_length = kind == Kind::kRealInverse ? half : n,
-                out_length = kind == Kind::kRealForward ? half : n;
+void FftLinesOfLevel::RunOn(int64_t outer, int64_t inner, const From* in, To* out, char* work) const {
   const int64_t lines = outer * inner;
-  if (n1 != 0) {
+  if (n1_ != 0) {
     for (int64_t line = 0; line < lines; ++line) {
-      Long(kind, inner, in + line / inner * in_length * inner + line % inner,
-           out + line / inner * out_length * inner + line % inner, work);
+      Long(inner, in + line / inner * in_length() * inner + line % inner,
+           out + line / inner * out_length() * inner + line % inner, work);
     }
     return;
   }
   const int64_t blocks = (lines + kLanes - 1) / kLanes;
-  ParallelFor(blocks, std::max<int64_t>(1, kGrain / (n * kLanes)), [&](int64_t begin, int64_t end) {
+  ParallelFor(blocks, std::max<int64_t>(1, kGrain / (n_ * kLanes)), [&](int64_t begin, int64_t end) {
     for (int64_t block = begin; block < end; ++block) {
       const int64_t first = block * kLanes, count = std::min(kLanes, lines - first);
       Lines<kLanes> from, to;
@@ -236,59 +246,54 @@ void FftLines::Plans::Run(Kind kind, int64_t n, int64_t outer, int64_t inner, co
       from.count = to.count = count;
       for (int64_t l = 0; l < count; ++l) {
         const int64_t o = (first + l) / inner, i = (first + l) % inner;
-        from.offsets[l] = o * in_length * inner + i;
-        to.offsets[l] = o * out_length * inner + i;
+        from.offsets[l] = o * in_length() * inner + i;
+        to.offsets[l] = o * out_length() * inner + i;
       }
       if (count > 1 && count >= kLanes / 2) {
-        Short<Vector>(kind, n, from, to, in, out);
+        Short<Vector>(from, to, in, out);
         continue;
       }
       for (int64_t l = 0; l < count; ++l) {
-        Short<double>(kind, n, {{from.offsets[l]}, 1, inner}, {{to.offsets[l]}, 1, inner}, in, out);
+        Short<double>({{from.offsets[l]}, 1, inner}, {{to.offsets[l]}, 1, inner}, in, out);
       }
     }
   });
 }
 
-FftLines::FftLines(Kind kind, int64_t n) : kind_(kind), n_(n), plans_(std::make_unique<Plans>()) {
+FftLinesOfLevel::FftLinesOfLevel(Kind kind, int64_t n) : kind_(kind), n_(n) {
   const int64_t large = n >= kLongLine ? LargeFactor(n) : 0;
   if (large != 0) {
-    plans_->n2 = large;
-    plans_->n1 = n / large;
-    plans_->columns = std::make_unique<pocketfft_c<double>>(plans_->n1);
-    plans_->rows = std::make_unique<pocketfft_c<double>>(plans_->n2);
-    plans_->turns = std::make_unique<pocketfft::detail::sincos_2pibyn<double>>(n);
+    n2_ = large;
+    n1_ = n / large;
+    columns_ = std::make_unique<pocketfft_c<double>>(n1_);
+    rows_ = std::make_unique<pocketfft_c<double>>(n2_);
+    turns_ = std::make_unique<pocketfft::detail::sincos_2pibyn<double>>(n);
   } else if (kind == Kind::kForward || kind == Kind::kInverse) {
-    plans_->whole = std::make_unique<pocketfft_c<double>>(n);
+    whole_ = std::make_unique<pocketfft_c<double>>(n);
   } else {
-    plans_->real = std::make_unique<pocketfft_r<double>>(n);
+    real_ = std::make_unique<pocketfft_r<double>>(n);
   }
 }
 
-FftLines::~FftLines() = default;
-
-int64_t FftLines::in_length() const { return kind_ == Kind::kRealInverse ? n_ / 2 + 1 : n_; }
-int64_t FftLines::out_length() const { return kind_ == Kind::kRealForward ? n_ / 2 + 1 : n_; }
-
-int64_t FftLines::ScratchBytes(int threads) const {
+int64_t FftLinesOfLevel::ScratchBytes(int threads) const {
   // A buffer of pocketfft has the size of ours; Bluestein's has up to four times that.
   constexpr int64_t kPerThread = 6;
   const int64_t width = kLanes * static_cast<int64_t>(sizeof(Complex));
-  if (plans_->n1 == 0) return threads * kPerThread * n_ * width;
-  return (plans_->n1 + threads * kPerThread * plans_->n2) * width;
+  if (n1_ == 0) return threads * kPerThread * n_ * width;
+  return (8 / kLanes * n1_ + threads * kPerThread * n2_) * width;
 }
 
-int64_t FftLines::WorkBytes() const {
+int64_t FftLinesOfLevel::WorkBytes() const {
   const int64_t width = kLanes * static_cast<int64_t>(sizeof(Complex));
-  return plans_->n1 * ((plans_->n2 + kLanes - 1) / kLanes) * width;
+  return n1_ * ((n2_ + kLanes - 1) / kLanes) * width;
 }
 
-void FftLines::Run(PrimitiveType from, PrimitiveType to, int64_t outer, int64_t inner, const char* in,
-                   char* out, char* work) const {
+void FftLinesOfLevel::Run(PrimitiveType from, PrimitiveType to, int64_t outer, int64_t inner, const char* in,
+                          char* out, char* work) const {
   const auto run = [&](auto from_tag, auto to_tag) {
     using From = decltype(from_tag);
     using To = decltype(to_tag);
-    plans_->Run(kind_, n_, outer, inner, reinterpret_cast<const From*>(in), reinterpret_cast<To*>(out), work);
+    RunOn(outer, inner, reinterpret_cast<const From*>(in), reinterpret_cast<To*>(out), work);
   };
   using C64 = std::complex<float>;
   const bool wide_in = from == xla::C128 || from == xla::F64, wide_out = to == xla::C128 || to == xla::F64;
@@ -306,4 +311,10 @@ void FftLines::Run(PrimitiveType from, PrimitiveType to, int64_t outer, int64_t 
   }
 }
 
-}  // namespace toroid
+}  // namespace
+
+std::unique_ptr<const FftLines> MakeFftLines(FftLines::Kind kind, int64_t n) {
+  return std::make_unique<FftLinesOfLevel>(kind, n);
+}
+
+}  // namespace toroid::TOROID_LEVEL

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "hlo/ir/types.h"
+#include "runtime/loops/per_level.h"
 
 namespace toroid {
 
@@ -20,30 +21,23 @@ class FftLines {
  public:
   enum class Kind { kForward, kInverse, kRealForward, kRealInverse };
 
-  // Makes tables of at most 120 * n bytes. Requires n >= 1.
-  FftLines(Kind kind, int64_t n);
-  ~FftLines();
-  FftLines(const FftLines&) = delete;
-  FftLines& operator=(const FftLines&) = delete;
+  virtual ~FftLines() = default;
 
   // Elements of a line before and after.
-  int64_t in_length() const;
-  int64_t out_length() const;
+  virtual int64_t in_length() const = 0;
+  virtual int64_t out_length() const = 0;
 
   // `from`, `to`: C64 or C128, or F32 or F64 on the real side. Uses several threads. `in` and `out` may be the same array if
   // types and lengths are. `work`: WorkBytes() of memory that begins at a multiple of 64; null if that is 0.
-  void Run(PrimitiveType from, PrimitiveType to, int64_t outer, int64_t inner, const char* in, char* out,
-           char* work) const;
-  int64_t WorkBytes() const;
+  virtual void Run(PrimitiveType from, PrimitiveType to, int64_t outer, int64_t inner, const char* in,
+                   char* out, char* work) const = 0;
+  virtual int64_t WorkBytes() const = 0;
 
   // What Run allocates besides, on this many threads.
-  int64_t ScratchBytes(int threads) const;
-
- private:
-  struct Plans;
-  const Kind kind_;
-  const int64_t n_;
-  const std::unique_ptr<Plans> plans_;
+  virtual int64_t ScratchBytes(int threads) const = 0;
 };
+
+// Makes tables of at most 120 * n bytes. Requires n >= 1.
+TOROID_PER_LEVEL(MakeFftLines, std::unique_ptr<const FftLines>(FftLines::Kind kind, int64_t n));
 
 }  // namespace toroid

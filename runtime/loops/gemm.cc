@@ -1,4 +1,5 @@
-// BUILD: copts = ["-O3", "--param=avoid-fma-max-bits=0"]
+// BUILD: per_level
+// BUILD: copts = ["-ffp-contract=fast"]
 #include "runtime/loops/gemm.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include "runtime/loops/blocked_gemm.h"
 #include "runtime/loops/thread_pool.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 constexpr int64_t kSmallFlops = 64 << 10;  // A task is worth about this many multiplications.
@@ -89,15 +90,6 @@ void RunBatch(const GemmBatch& g, const void* lhs_data, const void* rhs_data, vo
 
 }  // namespace
 
-PrimitiveType GemmType(PrimitiveType operands, PrimitiveType result) {
-  if (IsComplex(result)) return result;
-  if (IsComplex(operands)) return operands;
-  if (result == xla::F64 || operands == xla::F64) return xla::F64;
-  if (IsFloat(result) || IsFloat(operands)) return xla::F32;
-  if (result == xla::PRED) return xla::PRED;
-  return BitWidth(result) > 32 ? xla::U64 : xla::U32;
-}
-
 void Gemm(PrimitiveType type, const GemmBatch& gemm, const void* lhs, const void* rhs, void* out) {
   switch (type) {
     case xla::F32:
@@ -117,4 +109,4 @@ void Gemm(PrimitiveType type, const GemmBatch& gemm, const void* lhs, const void
   }
 }
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

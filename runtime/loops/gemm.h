@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "hlo/ir/types.h"
+#include "runtime/loops/per_level.h"
 
 namespace toroid {
 
@@ -20,11 +21,19 @@ struct GemmBatch {
 
 // The type in which products are computed: F32 for narrow floats, U32 or U64 for integers, PRED (or of ands),
 // F64, C64, C128.
-PrimitiveType GemmType(PrimitiveType operands, PrimitiveType result);
+inline PrimitiveType GemmType(PrimitiveType operands, PrimitiveType result) {
+  if (IsComplex(result)) return result;
+  if (IsComplex(operands)) return operands;
+  if (result == xla::F64 || operands == xla::F64) return xla::F64;
+  if (IsFloat(result) || IsFloat(operands)) return xla::F32;
+  if (result == xla::PRED) return xla::PRED;
+  return BitWidth(result) > 32 ? xla::U64 : xla::U32;
+}
 
 // Multiplies matrices of GemmType elements, on several threads. A row of the result depends on its row of lhs
 // and on rhs alone: equal rows give equal bits at any position, among any number of rows, on any number of
 // threads. Requires: `type` is one that GemmType returns.
-void Gemm(PrimitiveType type, const GemmBatch& gemm, const void* lhs, const void* rhs, void* out);
+TOROID_PER_LEVEL(Gemm, void(PrimitiveType type, const GemmBatch& gemm, const void* lhs, const void* rhs,
+                            void* out));
 
 }  // namespace toroid

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64, kRegisters = 32;
@@ -50,4 +50,4 @@ void Place(const Target<T>& target, int64_t row, int64_t column, T value) {
   place = target.add ? place + value : value;
 }
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

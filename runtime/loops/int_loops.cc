@@ -1,4 +1,4 @@
-// BUILD: copts = ["-O3", "-fno-trapping-math"]
+// BUILD: per_level
 #include "runtime/loops/int_loops.h"
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include "hlo/ir/native_types.h"
 #include "runtime/loops/scalar_ops.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 // Quotients of 32-bit numbers by way of double, which holds both exactly: a quotient that is no integer is at least 2^-32 of
@@ -106,4 +106,4 @@ BinaryLoop FindIntLoop(Opcode opcode, PrimitiveType type) {
   }
 }
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

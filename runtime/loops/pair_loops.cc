@@ -1,4 +1,4 @@
-// BUILD: copts = ["-O3", "-fno-trapping-math", "-ffp-contract=off"]
+// BUILD: per_level
 #include "runtime/loops/pair_loops.h"
 
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "runtime/loops/scalar_ops.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 using Ops = FloatOps<float>;
@@ -39,41 +39,10 @@ constexpr std::array<PairLoop, sizeof...(kIndex)> AllLoops(std::index_sequence<k
 
 }  // namespace
 
-std::optional<PairOp> PairOpOf(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAdd:
-      return PairOp::kAdd;
-    case Opcode::kSubtract:
-      return PairOp::kSubtract;
-    case Opcode::kMultiply:
-      return PairOp::kMultiply;
-    case Opcode::kMaximum:
-      return PairOp::kMaximum;
-    case Opcode::kMinimum:
-      return PairOp::kMinimum;
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<PairOp> Exchanged(PairOp op) {
-  switch (op) {
-    case PairOp::kAdd:
-    case PairOp::kMultiply:
-      return op;
-    case PairOp::kSubtract:
-      return PairOp::kFrom;
-    case PairOp::kFrom:
-      return PairOp::kSubtract;
-    default:
-      return std::nullopt;
-  }
-}
-
 PairLoop FindPairLoop(PairOp first, PairOp second, bool one_b, bool one_c) {
   static constexpr auto kLoops = AllLoops(std::make_index_sequence<4 * kPairOps * kPairOps>());
   const size_t pair = static_cast<size_t>(first) * kPairOps + static_cast<size_t>(second);
   return kLoops[4 * pair + 2 * one_b + one_c];
 }
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

@@ -1,4 +1,4 @@
-// BUILD: copts = ["-O3", "-fno-trapping-math"]
+// BUILD: per_level
 #include "runtime/loops/reduce_loops.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include "runtime/loops/convert_value.h"
 #include "runtime/loops/thread_pool.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 constexpr int64_t kChunk = 4096;           // Elements summed in lanes before the partial sums are combined.
@@ -214,15 +214,6 @@ LineReduction FindLineReduction(Opcode opcode, PrimitiveType type) {
       type, [&](auto tag) { return Find<typename decltype(tag)::type>(opcode); }, LineReduction{});
 }
 
-void ReduceNest::Add(int64_t size, bool kept) {
-  if (size == 1) return;
-  if (!dims.empty() && dims.back().kept == kept) {
-    dims.back().size *= size;
-  } else {
-    dims.push_back({size, kept});
-  }
-}
-
 void ReduceInto(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int64_t width, const char* x,
                 char* out) {
   const Folder folder{line, loop, width};
@@ -285,4 +276,4 @@ void ReduceInto(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int
   }
 }
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

@@ -7,6 +7,7 @@
 #include "hlo/ir/types.h"
 #include "hlo/opcode.h"
 #include "runtime/loops/loop_of_two.h"
+#include "runtime/loops/per_level.h"
 
 namespace toroid {
 
@@ -20,7 +21,7 @@ struct LineReduction {
 };
 
 // Null members if the op does not reduce the type; narrow floats are not supported (see ComputeType).
-LineReduction FindLineReduction(Opcode opcode, PrimitiveType type);
+TOROID_PER_LEVEL(FindLineReduction, LineReduction(Opcode opcode, PrimitiveType type));
 
 // A dense array's dimensions, outermost first, each kept or reduced.
 struct ReduceNest {
@@ -30,11 +31,19 @@ struct ReduceNest {
   };
   absl::InlinedVector<Dim, 6> dims;
 
-  void Add(int64_t size, bool kept);  // Merges with the dimension before it if both are kept or both reduced.
+  // Merges with the dimension before it if both are kept or both reduced.
+  void Add(int64_t size, bool kept) {
+    if (size == 1) return;
+    if (!dims.empty() && dims.back().kept == kept) {
+      dims.back().size *= size;
+    } else {
+      dims.push_back({size, kept});
+    }
+  }
 };
 
 // out[kept] = op(out[kept], x[kept, reduced] over all reduced). Uses several threads.
-void ReduceInto(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int64_t width, const char* x,
-                char* out);
+TOROID_PER_LEVEL(ReduceInto, void(const ReduceNest& nest, LineReduction line, BinaryLoop loop, int64_t width,
+                                  const char* x, char* out));
 
 }  // namespace toroid

@@ -1,10 +1,11 @@
+// BUILD: per_level
 #include "runtime/loops/scatter_loops.h"
 
 #include "hlo/ir/native_types.h"
 #include "runtime/loops/convert_value.h"
 #include "runtime/loops/scalar_ops.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 template <typename T, T (*kOp)(T, T)>
@@ -55,4 +56,4 @@ ScatterLoop FindScatterLoop(Opcode opcode, PrimitiveType type) {
       ScatterLoop{nullptr});
 }
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

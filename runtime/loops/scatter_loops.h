@@ -5,6 +5,7 @@
 
 #include "hlo/ir/types.h"
 #include "hlo/opcode.h"
+#include "runtime/loops/per_level.h"
 
 namespace toroid {
 
@@ -14,6 +15,6 @@ using ScatterLoop = void (*)(const void* x, const int64_t* sources, const int64_
 
 // add, multiply, maximum, minimum, and kParameter: overwrite. Floats narrower than f32 are computed in float and rounded by
 // each op. Null for other ops and types.
-ScatterLoop FindScatterLoop(Opcode opcode, PrimitiveType type);
+TOROID_PER_LEVEL(FindScatterLoop, ScatterLoop(Opcode opcode, PrimitiveType type));
 
 }  // namespace toroid

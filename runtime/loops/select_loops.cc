@@ -1,11 +1,11 @@
-// BUILD: copts = ["-O3", "-fno-trapping-math"]
+// BUILD: per_level
 #include "runtime/loops/select_loops.h"
 
 #include <type_traits>
 
 #include "runtime/loops/element_widths.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 template <typename T, bool kOneTrue, bool kOneFalse>
@@ -50,4 +50,4 @@ SelectLoop FindSelectLoop(int64_t width) {
   return WithWidth(width, [](auto tag) -> SelectLoop { return Loop<decltype(tag)>; });
 }
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

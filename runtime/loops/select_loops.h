@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "runtime/loops/per_level.h"
+
 namespace toroid {
 
 // Contiguous elements, or, with stride 0, one element used for all.
@@ -17,6 +19,6 @@ using SelectLoop = void (*)(Elements<bool> pred, Elements<void> on_true, Element
                             int64_t n);
 
 // For elements of `width` bytes.
-SelectLoop FindSelectLoop(int64_t width);
+TOROID_PER_LEVEL(FindSelectLoop, SelectLoop(int64_t width));
 
 }  // namespace toroid

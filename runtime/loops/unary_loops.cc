@@ -1,4 +1,4 @@
-// BUILD: copts = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
+// BUILD: per_level
 #include "runtime/loops/unary_loops.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "hlo/ir/native_types.h"
 #include "runtime/loops/scalar_ops.h"
 
-namespace toroid {
+namespace toroid::TOROID_LEVEL {
 namespace {
 
 template <typename T, typename Out, Out (*kOp)(T)>
@@ -207,4 +207,4 @@ UnaryLoop FindUnaryLoop(Opcode opcode, PrimitiveType type) {
   }
 }
 
-}  // namespace toroid
+}  // namespace toroid::TOROID_LEVEL

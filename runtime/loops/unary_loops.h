@@ -5,6 +5,7 @@
 
 #include "hlo/ir/types.h"
 #include "hlo/opcode.h"
+#include "runtime/loops/per_level.h"
 
 namespace toroid {
 
@@ -13,6 +14,6 @@ using UnaryLoop = void (*)(const void* x, void* out, int64_t n);
 
 // The loop of an op on elements of `type` (not a narrow float, see ComputeType); null if the op is not defined on it. The result
 // type is `type`; pred for is-finite; the real type for abs, real and imag of complex numbers.
-UnaryLoop FindUnaryLoop(Opcode opcode, PrimitiveType type);
+TOROID_PER_LEVEL(FindUnaryLoop, UnaryLoop(Opcode opcode, PrimitiveType type));
 
 }  // namespace toroid

@@ -109,3 +109,40 @@ def cc_binary(**attributes):
 
 def cc_test(**attributes):
     _with_precompiled(native.cc_test, _headers(), **attributes)
+
+# The levels of x86-64 for which loops are compiled, the lowest, for which all else is compiled, first.
+_LEVELS = ["v2", "v3", "v4"]
+
+# Bits that do not depend on the level: no additions fused with multiplications (a file whose sums shall be asks for them by copts of
+# its own), and halves converted by the same code. g++ 12 fuses complex products even so (vfmaddsub), where it makes vectors of
+# straight code: it makes none here.
+_LEVEL_COPTS = [
+    "-O3",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-tree-slp-vectorize",
+    "-ffp-contract=off",
+    "-mno-f16c",
+    "-mtune=generic",
+]
+
+# Inline functions and templates become functions of the object: the linker would take one object's for all, and those with AVX-512
+# would run on processors without it. g++ then warns of inline variables, which it leaves to other objects; v2 has the other warnings.
+_ISOLATED = ["-fno-weak", "-w"]
+
+def cc_library_per_level(name, hdrs, deps = [], copts = [], **attributes):
+    """A library whose sources are compiled for each level of x86-64, into the namespace TOROID_LEVEL (runtime/loops/per_level.h)."""
+    for level in _LEVELS:
+        native.cc_library(
+            name = name + "." + level,
+            hdrs = hdrs,
+            copts = _LEVEL_COPTS + ["-march=x86-64-" + level, "-DTOROID_LEVEL=" + level] +
+                    (_ISOLATED if level != _LEVELS[0] else []) + copts,
+            deps = deps,
+            **attributes
+        )
+    native.cc_library(
+        name = name,
+        hdrs = hdrs,
+        deps = deps + [":%s.%s" % (name, level) for level in _LEVELS],
+    )
