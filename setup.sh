@@ -87,9 +87,8 @@ if [[ ! -e /usr/share/locale/de/LC_MESSAGES/iso_3166-1.mo && ! -e $names/usr/sha
   rm -rf "$part"
 fi
 
-# Objects hold this processor's instructions and follow the headers in /usr, which Bazel does not look at: a cache
-# folder for each processor and set of package versions.
-key=$({ g++ -march=native -Q --help=target; dpkg-query -W "${build_packages[@]}"; } | sha256sum | cut -c1-12)
+# Objects follow the headers in /usr, which Bazel does not look at: a cache folder for each set of package versions.
+key=$(dpkg-query -W "${build_packages[@]}" | sha256sum | cut -c1-12)
 cache="$caches/toroid-bazel/$key"
 line="build --disk_cache=$cache"
 if [[ ! -f .bazelrc.user ]] || ! grep -qxF "$line" .bazelrc.user; then

@@ -1,6 +1,6 @@
 """The programs of an archive: linked statically where Debian has static libraries, and compiled for a given processor."""
 
-LEVELS = ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"]
+LEVELS = ["x86-64", "x86-64-v2"]
 
 def _level_impl(settings, attr):
     copts = [c for c in settings["//command_line_option:copt"] if not c.startswith(("-march=", "-mtune="))]
@@ -37,8 +37,8 @@ program = rule(
     },
 )
 
-def programs(commands, fast):
-    """Targets NAME.LEVEL: all `commands` (name to the label of its main) for x86-64-v2, those in `fast` for each level.
+def programs(commands):
+    """Targets NAME.x86-64-v2: all `commands` (name to the label of its main).
 
     Returns: their labels.
     """
@@ -60,13 +60,12 @@ def programs(commands, fast):
                 ":static_libraries.lds",
             ],
         )
-        for level in LEVELS[1:] if name in fast else LEVELS[1:2]:
-            program(
-                name = "%s.%s" % (name, level),
-                command = name,
-                level = level,
-                linked = ":linked/" + name,
-                tags = ["manual"],
-            )
-            labels.append(":%s.%s" % (name, level))
+        program(
+            name = name + ".x86-64-v2",
+            command = name,
+            level = "x86-64-v2",
+            linked = ":linked/" + name,
+            tags = ["manual"],
+        )
+        labels.append(":%s.x86-64-v2" % name)
     return labels
