@@ -1,6 +1,7 @@
 #include "runtime/partitioned/run_partitioned.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,8 +11,35 @@
 #include "hlo/devices/spmd_record.h"
 #include "runtime/mesh/limit_error.h"
 #include "runtime/partitioned/ranks_run.h"
+#include "runtime/partitioned/where_devices_part.h"
 
 namespace toroid {
+namespace {
+
+// The shards as one value. The error for devices that disagree says where they part, if that can be found.
+absl::StatusOr<Literal> Assemble(const Module& partitioned, absl::Span<const Literal> arguments,
+                                 const MeshValue& shards, const RunPartitionedOptions& options) {
+  ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings, OutputShardings(partitioned));
+  std::optional<Disagreement> disagreement;
+  AssembleOptions assemble = options.assemble;
+  assemble.disagreement = &disagreement;
+  const auto assembled = [&](const Shape& global) {
+    return AssembleLiteral(shards, global, shardings, assemble);
+  };
+  absl::StatusOr<Literal> result;
+  if (options.result != nullptr) {
+    result = assembled(*options.result);
+  } else {
+    ASSIGN_OR_RETURN(const Shape global, GlobalShape(shards.shape(), shardings, shards.num_devices()));
+    result = assembled(global);
+  }
+  if (result.ok() || !disagreement.has_value() || options.run.transport != nullptr) return result;
+  const auto where = WhereDevicesPart(partitioned, arguments, *disagreement, options.run);
+  if (!where.ok()) return result;
+  return absl::Status(result.status().code(), absl::StrCat(result.status().message(), "; ", *where));
+}
+
+}  // namespace
 
 absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<const Literal> arguments,
                                        const RunPartitionedOptions& options) {
@@ -42,12 +70,9 @@ absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<con
     ASSIGN_OR_RETURN(output, RunModule(partitioned, std::move(values), run));
     if (options.seconds != nullptr) *options.seconds = stopwatch.Seconds();
   }
-  ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings, OutputShardings(partitioned));
-  output = MeshValue(output.shape(), run.num_partitions,
-                     output.buffer());  // Devices of the first replica come first.
-  if (options.result != nullptr) return AssembleLiteral(output, *options.result, shardings, options.assemble);
-  ASSIGN_OR_RETURN(const Shape global, GlobalShape(output.shape(), shardings, run.num_partitions));
-  return AssembleLiteral(output, global, shardings, options.assemble);
+  // Devices of the first replica come first.
+  return Assemble(partitioned, arguments, MeshValue(output.shape(), run.num_partitions, output.buffer()),
+                  options);
 }
 
 absl::StatusOr<Literal> RunPartitioned(const Module& partitioned, absl::Span<const Literal> arguments,

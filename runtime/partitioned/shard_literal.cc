@@ -257,6 +257,7 @@ absl::Status Judge(const Rivals& rivals, absl::Span<const int64_t> where, int64_
   const Comparison comparison = Compare(rivals.second, rivals.first, tolerance);
   const std::string place = absl::StrCat("on element [", absl::StrJoin(where, ","), "] of output ", leaf);
   if (!comparison.equal) {
+    if (options.disagreement != nullptr) *options.disagreement = Disagreement{leaf, first, second};
     return absl::DataLossError(absl::StrCat("devices ", first, " and ", second, " disagree ", place,
                                             "; beyond rounding at ", comparison.outputs[0].difference));
   }

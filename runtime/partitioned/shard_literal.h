@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,12 @@ absl::StatusOr<MeshValue> CutLiteral(const Literal& global, absl::Span<const Hlo
 absl::StatusOr<MeshValue> CutLiteral(const Literal& global, absl::Span<const HloSharding> shardings,
                                      int64_t num_devices, int64_t begin, int64_t end);
 
+// Two devices whose shards of an output should be the same and are not.
+struct Disagreement {
+  int64_t leaf = 0;  // Number of the output among all leaves.
+  int64_t first = 0, second = 0;
+};
+
 struct AssembleOptions {
   // If true, devices that hold the same tile must hold the same bits (SameBits); if false, the first device's
   // are taken.
@@ -48,6 +55,8 @@ struct AssembleOptions {
   absl::Span<const double> tolerances;
   // If given, receives one line per output that differs by rounding, and such a difference is no error.
   std::vector<std::string>* rounding = nullptr;
+  // If given: set when two devices disagree beyond rounding, in arrays of static shape.
+  std::optional<Disagreement>* disagreement = nullptr;
 };
 
 // Errors: as ShardShape; kInvalidArgument if `shards` does not have the shape of shards of `global`; with

@@ -110,7 +110,9 @@ TEST(UsersQuestionsTest, WhichCollectiveMakesGradientsDiffer) {
   const Outcome check =
       RunShell(absl::StrCat("runtime/hlo-run ", questions, "q12_wrong_groups.hlo --check --expect=", whole));
   EXPECT_EQ(check.exit, 1);
-  EXPECT_THAT(check.err, HasSubstr("devices 0 and 2 disagree on element [0,0] of output 0"));
+  EXPECT_THAT(check.err,
+              AllOf(HasSubstr("devices 0 and 2 disagree on element [0,0] of output 0"),
+                    HasSubstr("all-reduce psum (grad.py:6) joins devices {0,1}, {2,3}, not 0 with 2")));
   EXPECT_THAT(FirstLines("q12_wrong_groups.hlo", "--explain"),
               AllOf(HasSubstr("all-reduce              1      2 "), HasSubstr("psum (grad.py:6)")));
 }
