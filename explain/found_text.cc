@@ -74,8 +74,7 @@ std::string FoundText(const FoundShardings& found, const std::vector<AxisSize>& 
                                     found.rounds == 1 ? "round" : "rounds", seconds);
   if (found.priced_seconds > 0) {
     const double gap = 100 * (found.priced_seconds - found.bound_seconds) / found.priced_seconds;
-    absl::StrAppendFormat(&out, "; by prices %.3f ms, at most %.2f %% above the best%s",
-                          found.priced_seconds * 1e3, std::max(0.0, gap),
+    absl::StrAppendFormat(&out, "; by prices at most %.2f %% above the best%s", std::max(0.0, gap),
                           mesh.empty() ? "" : " of this mesh");
   }
   if (found.memory) absl::StrAppend(&out, "; within ", BytesText(*found.memory), " a device");

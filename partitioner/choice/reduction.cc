@@ -188,6 +188,18 @@ std::vector<int> Expand(const Reduction& reduction, const std::vector<int>& core
   return choice;
 }
 
+std::vector<int> Contract(const Reduction& reduction, const std::vector<int>& choice) {
+  std::vector<int> core_choice(reduction.members.size(), 0);
+  for (size_t i = 0; i < core_choice.size(); ++i) {
+    std::vector<int> agree(reduction.core.strategies(static_cast<int>(i)), 0);
+    for (const auto& [original, map] : reduction.members[i]) {
+      for (size_t s = 0; s < agree.size(); ++s) agree[s] += map[s] == choice[original];
+    }
+    core_choice[i] = static_cast<int>(std::max_element(agree.begin(), agree.end()) - agree.begin());
+  }
+  return core_choice;
+}
+
 int64_t CoreCost(const ChoiceCore& core, const std::vector<int>& choice) {
   int64_t cost = core.constant;
   for (int i = 0; i < core.size(); ++i) cost = AddCosts(cost, core.costs[i][choice[i]]);

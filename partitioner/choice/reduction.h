@@ -65,6 +65,9 @@ absl::StatusOr<Reduction> ReduceBelow(const ChoiceProblem& problem, int64_t most
 // The choice for the original nodes of one for the core.
 std::vector<int> Expand(const Reduction& reduction, const std::vector<int>& core_choice);
 
+// A choice for the core as near to one for the original nodes as its strategies allow: of each node the strategy that agrees with most.
+std::vector<int> Contract(const Reduction& reduction, const std::vector<int>& choice);
+
 // The exact cost of a core's choice, with its constant; kForbidden if a combination is forbidden.
 int64_t CoreCost(const ChoiceCore& core, const std::vector<int>& choice);
 

@@ -99,8 +99,8 @@ void SolveRounds::AddSearcher() {
 
 void SolveRounds::Offer(const std::vector<int>& choice) {
   const int64_t cost = CoreCost(core_, choice);
-  if (cost >= kForbidden || (upper_.has_value() && cost >= *upper_) || !MemoryRows(core_, choice).Fits())
-    return;
+  const bool is_better = !upper_.has_value() || cost < *upper_ || (!best_.found() && cost == *upper_);
+  if (cost >= kForbidden || !is_better || !MemoryRows(core_, choice).Fits()) return;
   upper_ = cost;
   best_ = {choice, static_cast<double>(cost - core_.constant)};
 }

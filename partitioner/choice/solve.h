@@ -23,7 +23,7 @@ struct Solution {
   int64_t bound = 0;        // No choice that keeps the limit costs less.
   int64_t peak = 0;         // By Evaluate: at most the limit.
   int64_t steps = 0;
-  std::string ended_by;  // "optimal", "gap", "steps", "seconds" or "cancelled".
+  std::string ended_by;  // "optimal", "gap", "standstill", "steps", "seconds" or "cancelled".
 };
 
 // Errors: kInvalidArgument if the problem is malformed (VerifyChoiceProblem);

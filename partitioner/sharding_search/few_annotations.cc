@@ -1,6 +1,7 @@
 #include "partitioner/sharding_search/few_annotations.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -16,7 +17,6 @@ namespace {
 // Values that are tried, each round, as the next annotation; the ops of all plans that are made for one search.
 constexpr size_t kMostTried = 16;
 constexpr int64_t kMostOps = 4 << 20;
-constexpr int kMostAdded = 24;
 // An annotation is added if it saves this part of the time at least.
 // The part of the wanted plan's memory that a program may need.
 constexpr double kMemorySlack = 1.005;
@@ -56,8 +56,8 @@ class Search {
   std::optional<FewAnnotations> Run() {
     best_ = PlanUnder(chosen_);
     if (!best_) return std::nullopt;
-    for (int added = 0; added < kMostAdded && CostOf(*best_) > most_ && HasTime(); ++added) {
-      if (!AddBest()) break;
+    while (CostOf(*best_) > most_ && HasTime()) {
+      if (!AddBest() && !AddSeveral()) break;
     }
     most_ = std::max(most_, CostOf(*best_));
     DropNeedless();
@@ -118,17 +118,25 @@ class Search {
     return bytes;
   }
 
-  bool AddBest() {
+  // Values that have another sharding than they should, those of most bytes first.
+  std::vector<size_t> LargestThatDisagree() const {
     std::vector<std::pair<double, size_t>> order;
     for (size_t i = 0; i < others_.size(); ++i) {
       const double bytes = Disagreement(others_[i]);
       if (bytes > 0) order.push_back({-bytes, i});
     }
     absl::c_sort(order);
-    if (order.size() > kMostTried) order.resize(kMostTried);
+    std::vector<size_t> largest;
+    for (const auto& [bytes, i] : order) largest.push_back(i);
+    return largest;
+  }
+
+  bool AddBest() {
     std::optional<PricedPlan> best;
     size_t which = 0;
-    for (const auto& [bytes, i] : order) {
+    std::vector<size_t> largest = LargestThatDisagree();
+    if (largest.size() > kMostTried) largest.resize(kMostTried);
+    for (const size_t i : largest) {
       if (!HasTime()) break;
       std::vector<SuggestedAnnotation> more = chosen_;
       more.push_back(others_[i]);
@@ -144,22 +152,54 @@ class Search {
     return true;
   }
 
-  // Leaves out annotations whose program is as good without them: values inside first, then the smallest arguments. What is left
-  // out must come out as it should be, for it is stored that way.
-  void DropNeedless() {
-    for (size_t i = chosen_.size(); i-- > 0 && HasTime();) {
-      std::vector<SuggestedAnnotation> fewer = chosen_;
-      fewer.erase(fewer.begin() + static_cast<ptrdiff_t>(i));
-      std::optional<PricedPlan> plan = PlanUnder(fewer);
-      if (!plan || CostOf(*plan) > most_) continue;
-      const bool keeps =
-          !is_argument_.contains(chosen_[i].tensors[0]) || absl::c_all_of(chosen_[i].tensors, [&](int t) {
-            return plan->plan.shardings[t] == chosen_[i].sharding;
-          });
-      if (!keeps) continue;
-      chosen_ = std::move(fewer);
-      best_ = std::move(plan);
+  // Where no single annotation helps, several may: a value that one of them cuts is gathered again where the next one is missing. The fewest of
+  // the largest that save enough; DropNeedless takes back those of them that do nothing.
+  bool AddSeveral() {
+    std::vector<size_t> largest = LargestThatDisagree();
+    for (size_t count = 2; HasTime(); count = std::min(2 * count, largest.size())) {
+      if (count > largest.size()) return false;
+      std::vector<SuggestedAnnotation> more = chosen_;
+      for (size_t k = 0; k < count; ++k) more.push_back(others_[largest[k]]);
+      std::optional<PricedPlan> plan = PlanUnder(more);
+      if (plan && CostOf(*plan) <= (1 - kLeastSaved) * CostOf(*best_)) {
+        largest.resize(count);
+        absl::c_sort(largest, std::greater<>());
+        for (const size_t i : largest) others_.erase(others_.begin() + static_cast<ptrdiff_t>(i));
+        chosen_ = std::move(more);
+        best_ = std::move(plan);
+        return true;
+      }
+      if (count == largest.size()) return false;
     }
+    return false;
+  }
+
+  // Leaves out annotations whose program is as good without them: many at a time first, then fewer; values inside first, then the smallest
+  // arguments. What is left out of arguments must come out as it should be, for it is stored that way.
+  void DropNeedless() {
+    for (size_t count = std::max<size_t>(1, chosen_.size() / 2); count > 0 && HasTime(); count /= 2) {
+      for (size_t end = chosen_.size(); end > 0 && HasTime();) {
+        const size_t begin = end > count ? end - count : 0;
+        DropIfNeedless(begin, end);
+        end = begin;
+      }
+    }
+  }
+
+  void DropIfNeedless(size_t begin, size_t end) {
+    std::vector<SuggestedAnnotation> fewer = chosen_;
+    fewer.erase(fewer.begin() + static_cast<ptrdiff_t>(begin), fewer.begin() + static_cast<ptrdiff_t>(end));
+    std::optional<PricedPlan> plan = PlanUnder(fewer);
+    if (!plan || CostOf(*plan) > most_) return;
+    for (size_t i = begin; i < end; ++i) {
+      const SuggestedAnnotation& dropped = chosen_[i];
+      if (!is_argument_.contains(dropped.tensors[0])) continue;
+      const bool keeps =
+          absl::c_all_of(dropped.tensors, [&](int t) { return plan->plan.shardings[t] == dropped.sharding; });
+      if (!keeps) return;
+    }
+    chosen_ = std::move(fewer);
+    best_ = std::move(plan);
   }
 
   const Plan& wanted_;

@@ -25,14 +25,16 @@ constexpr double kPicoseconds = 1e12;
 // Prices are corrected if what was measured differs by more than this part.
 constexpr double kTrusted = 0.1;
 // Prices do not see what a compiler fuses and in which order it puts a program, so that the best program may be that of other prices.
-constexpr double kOtherPrices[] = {2, 0.5};
+constexpr double kOtherPrices[] = {2, 4, 0.5};
 // Other choices are written if their prices exceed those of the best one by no more than this part; how many are tried at a time, and
 // the ops of all programs that are tried.
 constexpr double kWorthWriting = 0.1;
 constexpr int kMostOthers = 8;
 constexpr int64_t kMostOpsOfOthers = 60000;
-// Each of them is solved in this part of the steps: it need not be the best of its kind.
-constexpr int64_t kPartOfSteps = 6;
+// Each of them is solved in this part of the steps.
+constexpr int64_t kPartOfSteps = 3;
+// The same part for choices that need half of the memory.
+constexpr double kWorthSaving = 0.25;
 // A limit that was exceeded is lowered a bit further than by what exceeded it.
 constexpr double kMemoryMargin = 0.98;
 constexpr double kLeastLowering = 0.8;
@@ -65,6 +67,7 @@ class ShardingSearch {
       RETURN_IF_ERROR(Round().status());
     }
     space_ = corrected;
+    RETURN_IF_ERROR(TryLessMemory());
     RETURN_IF_ERROR(TryGiven());
     RETURN_IF_ERROR(TryOthers());
     RETURN_IF_ERROR(CompareWithGiven());
@@ -74,6 +77,7 @@ class ShardingSearch {
           "no program was found that needs at most ", *options_.memory,
           " bytes on each device; the least that was reached is ", best_->measured.peak_bytes, " bytes"));
     }
+    if (!best_choice_.empty()) RETURN_IF_ERROR(AddBound());
     best_->rounds = rounds_;
     best_->memory = options_.memory;
     return *std::move(best_);
@@ -128,10 +132,18 @@ class ShardingSearch {
     return false;
   }
 
+  // With all choices that are known as starts: prices and limits may be others, nodes are the same.
+  absl::StatusOr<Solution> Solved(const ShardingProblem& problem, SolveOptions solve) {
+    solve.starts = known_;
+    absl::StatusOr<Solution> solution = Solve(problem.problem(), solve);
+    if (solution.ok()) known_.push_back(solution->choice);
+    return solution;
+  }
+
   // Searches once, and writes what was found. False if a further round would do the same.
   absl::StatusOr<bool> Round() {
     ASSIGN_OR_RETURN(const ShardingProblem problem, ShardingProblem::Make(base_, space_, memo_.get()));
-    const absl::StatusOr<Solution> solution = Solve(problem.problem(), options_.solve);
+    const absl::StatusOr<Solution> solution = Solved(problem, options_.solve);
     if (!solution.ok()) return best_ ? absl::StatusOr<bool>(false) : solution.status();
     bounds_[KeyOf(space_)] = solution->bound;
     std::optional<Tried> tried;
@@ -149,8 +161,49 @@ class ShardingSearch {
   absl::StatusOr<int64_t> BoundOf(const ShardingProblem& problem) {
     const auto known = bounds_.find(KeyOf(space_));
     if (known != bounds_.end()) return known->second;
-    ASSIGN_OR_RETURN(const Solution solution, Solve(problem.problem(), options_.solve));
+    ASSIGN_OR_RETURN(const Solution solution, Solved(problem, options_.solve));
     return bounds_[KeyOf(space_)] = solution.bound;
+  }
+
+  // For choices that need not be the best of their kind.
+  SolveOptions Quickly() const {
+    SolveOptions quick = options_.solve;
+    quick.steps = std::max<int64_t>(1, quick.steps / kPartOfSteps);
+    quick.patience = std::max<int64_t>(1, quick.patience / kPartOfSteps);
+    if (quick.seconds) *quick.seconds /= static_cast<double>(kPartOfSteps);
+    return quick;
+  }
+
+  // What no choice within the memory that was given costs less than, by the prices of the best one.
+  absl::Status AddBound() {
+    space_ = best_space_;
+    space_.memory = options_.memory;
+    ASSIGN_OR_RETURN(const ShardingProblem problem, ShardingProblem::Make(base_, space_, memo_.get()));
+    ASSIGN_OR_RETURN(const int64_t bound, BoundOf(problem));
+    best_->bound_seconds = std::min(best_->priced_seconds, static_cast<double>(bound) / kPicoseconds);
+    return absl::OkStatus();
+  }
+
+  // What holds less memory also moves less of it, which prices see in part: the best choices within a half of what the best one needs, a
+  // quarter, and so on, as long as they cost little more.
+  absl::Status TryLessMemory() {
+    ASSIGN_OR_RETURN(const ShardingProblem whole, ShardingProblem::Make(base_, space_, memo_.get()));
+    SolveOptions solve = Quickly();
+    solve.explains_failure = false;
+    const absl::StatusOr<Solution> best = Solved(whole, solve);
+    if (!best.ok()) return absl::OkStatus();
+    int64_t limit = Evaluate(whole.problem(), best->choice).peak;
+    while (!Cancelled() && (limit /= 2) > 0) {
+      space_.memory = limit;
+      ASSIGN_OR_RETURN(const ShardingProblem problem, ShardingProblem::Make(base_, space_, memo_.get()));
+      const absl::StatusOr<Solution> solution = Solved(problem, solve);
+      const bool is_worth_it = solution.ok() && static_cast<double>(solution->cost) <=
+                                                    (1 + kWorthSaving) * static_cast<double>(best->cost);
+      if (!is_worth_it) break;
+      RETURN_IF_ERROR(Consider(problem, *solution));
+      limit = std::min(limit, Evaluate(problem.problem(), solution->choice).peak);
+    }
+    return absl::OkStatus();
   }
 
   // The best choice in which the arguments are cut as in the module that was given.
@@ -164,11 +217,10 @@ class ShardingSearch {
     }
     const ShardingPlan shardings = ProposeShardings(**given, (*given)->annotations);
     ASSIGN_OR_RETURN(ShardingProblem problem, ShardingProblem::Make(base_, space_, memo_.get()));
-    if (!BoundOf(problem).ok()) return absl::OkStatus();  // No choice fits.
     for (const Instruction* parameter : program_->flat->entry()->parameters()) {
       for (const int t : graph.Leaves(*parameter)) problem.Fix(t, shardings[t]);
     }
-    const absl::StatusOr<Solution> solution = Solve(problem.problem(), options_.solve);
+    const absl::StatusOr<Solution> solution = Solved(problem, options_.solve);
     return solution.ok() ? Consider(problem, *solution) : absl::OkStatus();
   }
 
@@ -203,9 +255,8 @@ class ShardingSearch {
   // best choice in which the array is not cut as it is now.
   absl::Status TryOthers() {
     int64_t ops = 0;
-    SolveOptions solve = options_.solve;
-    solve.steps = std::max<int64_t>(1, solve.steps / kPartOfSteps);
-    if (solve.seconds) *solve.seconds /= static_cast<double>(kPartOfSteps);
+    SolveOptions solve = Quickly();
+    solve.explains_failure = false;
     for (bool has_changed = true; has_changed && best_;) {
       has_changed = false;
       space_ = best_space_;
@@ -217,7 +268,7 @@ class ShardingSearch {
         if (Cancelled() || ops > kMostOpsOfOthers) return absl::OkStatus();
         int64_t& of_choice = problem.problem().nodes[node].costs[choice[node]];
         const int64_t before = std::exchange(of_choice, kForbidden);
-        const absl::StatusOr<Solution> solution = Solve(problem.problem(), solve);
+        const absl::StatusOr<Solution> solution = Solved(problem, solve);
         of_choice = before;
         if (!solution.ok()) continue;
         if (static_cast<double>(solution->cost) > (1 + kWorthWriting) * static_cast<double>(cost)) continue;
@@ -235,7 +286,7 @@ class ShardingSearch {
     PricedRun priced;
   };
 
-  // Writes the program of a solution unless it has been, and keeps it if it is the best. Requires: the bound of the space is known.
+  // Writes the program of a solution unless it has been, and keeps it if it is the best.
   absl::Status Consider(const ShardingProblem& problem, const Solution& solution,
                         std::optional<Tried>* tried = nullptr) {
     if (!considered_.insert(solution.choice).second) return absl::OkStatus();
@@ -255,7 +306,6 @@ class ShardingSearch {
     found.annotations = NameAnnotations(*program_, *names_, tensor_names_, *few, problem.state());
     RETURN_IF_ERROR(Write(&found));
     found.priced_seconds = static_cast<double>(solution.cost) / kPicoseconds;
-    found.bound_seconds = static_cast<double>(bounds_.at(KeyOf(space_))) / kPicoseconds;
     found.nodes = static_cast<int>(problem.problem().nodes.size());
     for (const ChoiceEdge& edge : problem.problem().edges)
       found.costs += static_cast<int64_t>(edge.costs.size());
@@ -327,6 +377,7 @@ class ShardingSearch {
   std::vector<TensorLife> lives_;
   absl::flat_hash_map<SpaceKey, int64_t> bounds_;
   absl::flat_hash_set<std::vector<int>> considered_;
+  std::vector<std::vector<int>> known_;  // What was solved.
   std::optional<FoundShardings> best_;
   SearchSpace best_space_;  // In which the best one was found.
   std::vector<int> best_choice_;

@@ -36,7 +36,7 @@ struct ShardingSearchOptions {
   std::optional<int64_t> memory;  // Bytes that a device has.
   // Measures a written program. Null: its prices, in seconds, and the peak of hlo/analysis/peak_memory.h.
   std::function<absl::StatusOr<MeasuredProgram>(const Module& written)> measure;
-  SolveOptions solve = {.steps = 60, .gap = 0.0002};
+  SolveOptions solve = {.steps = 60, .gap = 0.001, .patience = 16};
   int rounds = 3;
   // Whether layers that repeat share their shardings. nullopt: in programs of more than kFewOps ops.
   std::optional<bool> repeats;

@@ -166,6 +166,68 @@ TEST(SolveTest, TheAnswerDependsOnSeedAndStepsAlone) {
   }
 }
 
+// A start of another problem with the same nodes may not fit, or have strategies that do not exist: it is left out then.
+TEST(SolveTest, TheAnswerIsNoWorseThanAStartThatFits) {
+  RandomNumbers random(77);
+  for (int round = 0; round < 40; ++round) {
+    ChoiceProblem problem = RandomProblem(random, 10);
+    const auto best = Solve(problem, Quick());
+    if (!best.ok()) continue;
+    SolveOptions options = Quick();
+    options.steps = 0;
+    options.starts = {{}, std::vector<int>(problem.nodes.size(), 9), best->choice};
+    ASSERT_OK_AND_ASSIGN(const Solution again, Solve(problem, options));
+    EXPECT_LE(again.cost, best->cost);
+    EXPECT_LE(again.bound, again.cost);
+    problem.usage_limit = best->peak - 1;
+    ASSERT_EQ(Evaluate(problem, best->choice).cost, best->cost);
+    const auto less = Solve(problem, options);
+    if (less.ok()) EXPECT_LE(less->peak, *problem.usage_limit) << "the start does not fit";
+  }
+}
+
+TEST(SolveTest, EndsWhereItStandsStill) {
+  // Costs that differ by little beside an edge each, so that neither the bound nor the cost moves far.
+  ChoiceProblem problem;
+  RandomNumbers random(5);
+  for (int i = 0; i < 30; ++i) {
+    ChoiceNode& node = problem.nodes.emplace_back();
+    node.name = absl::StrCat("n", i);
+    node.begin = 0;
+    node.end = 10;
+    for (int s = 0; s < 4; ++s) {
+      node.costs.push_back(1000 + random.Below(100));
+      node.usages.push_back(10 + random.Below(50));
+    }
+  }
+  for (int e = 0; e < 90; ++e) {
+    const int a = random.Below(29);
+    ChoiceEdge& edge = problem.edges.emplace_back();
+    edge.nodes = {a, a + 1 + random.Below(29 - a)};
+    for (int c = 0; c < 16; ++c) edge.costs.push_back(random.Below(200));
+  }
+  SolveOptions options = Quick();
+  options.steps = 2;
+  ASSERT_OK_AND_ASSIGN(const Solution free, Solve(problem, options));
+  problem.usage_limit = free.peak * 3 / 4;
+  options.steps = 400;
+  options.patience = 2;
+  const auto solution = Solve(problem, options);
+  ASSERT_OK(solution.status());
+  EXPECT_LT(solution->steps, 400);
+  EXPECT_EQ(solution->ended_by, "standstill");
+  EXPECT_LT(solution->bound, solution->cost);
+}
+
+TEST(SolveTest, WithoutExplanationAFailureIsShort) {
+  ChoiceProblem problem = TwoNodes();
+  problem.usage_limit = 1;
+  SolveOptions options = Quick();
+  options.explains_failure = false;
+  EXPECT_THAT(Solve(problem, options),
+              StatusIs(absl::StatusCode::kResourceExhausted, "no choice that fits was found"));
+}
+
 TEST(SolveTest, CancellingGivesTheBestSoFar) {
   SolveOptions options;
   options.threads = 2;
