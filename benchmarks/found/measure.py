@@ -2,9 +2,10 @@
 
     bazel build -c opt //partitioner:hlo-partition //hlo:hlo-convert && python3 benchmarks/found/measure.py [--write] [PROGRAM ...]
 
-Needs jax, and matplotlib with --write or --pictures. Programs of programs.py are lowered without devices; hlo-partition searches them on
-the mesh that the authors use, with the machine's memory or the one that the program states, and predicts the step; then the same program with the authors'
-annotations. --keep=FOLDER leaves the modules and the commands there; --write writes results/found_shardings.txt and its pictures.
+Needs jax, and matplotlib with --write or --pictures. Programs of programs.py are lowered without devices; hlo-partition searches them
+on the mesh that the authors use, with the machine's memory or the one that the program states, and predicts the step; then the same
+program with the authors' annotations. --keep=FOLDER leaves the modules and the commands there; --write writes
+results/found_shardings.txt and its pictures.
 """
 
 import argparse
@@ -116,9 +117,10 @@ def measured(name, program, folder, log):
 
 HEAD = (
     "Found by search beside the annotations of the papers' authors, both predicted on the same slice. `search`: processor seconds, all threads.",
-    "`gap`: by which part the choice may be above the best one, by prices; `named`: annotations that suffice. Collectives count once in a loop.",
+    "`gap`: how far the choice may be above the best one, by prices; `named`: annotations that suffice. Collectives, and what they send, count once in a loop.",
     "",
-    f"{'program':44}{'devices':>8}{'search':>9}{'found':>11}{'theirs':>11}{'ratio':>7}{'collectives':>13}{'sent, GB':>15}{'memory, GB':>15}{'named':>7}{'gap':>8}",
+    f"{'program':44}{'devices':>8}{'search':>9}{'found':>12}{'theirs':>12}{'ratio':>7}{'collectives':>13}{'sent, GB':>16}"
+    f"{'memory, GB':>16}{'named':>7}{'gap':>8}",
 )
 
 
@@ -126,13 +128,13 @@ def line(row):
     theirs = row["theirs"]
     begin = f"{row['title']:44}{row['devices']:8,}"
     if "failed" in row:
-        return f"{begin}{'':9}{'-':>11}{theirs['ms']:8.1f} ms  {row['failed']}"
+        return f"{begin}{'':9}{'-':>12}{theirs['ms']:9.1f} ms  {row['failed']}"
     ours = row["ours"]
     pair = lambda key, scale: f"{ours[key] / scale:.2f} / {theirs[key] / scale:.2f}"
     gap = "-" if row["gap"] is None else f"{row['gap']:.2f} %"
     return (
-        f"{begin}{row['seconds']:7.1f} s{ours['ms']:8.1f} ms{theirs['ms']:8.1f} ms{ours['ms'] / theirs['ms']:7.3f}"
-        f"{str(ours['collectives']) + ' / ' + str(theirs['collectives']):>13}{pair('sent', 1e9):>15}{pair('peak', 1e9):>15}"
+        f"{begin}{row['seconds']:7.1f} s{ours['ms']:9.1f} ms{theirs['ms']:9.1f} ms{ours['ms'] / theirs['ms']:7.3f}"
+        f"{str(ours['collectives']) + ' / ' + str(theirs['collectives']):>13}{pair('sent', 1e9):>16}{pair('peak', 1e9):>16}"
         f"{'given' if row['annotations'] is None else row['annotations']:>7}{gap:>8}"
     )
 
@@ -163,11 +165,11 @@ def main():
                 if options.rows:
                     options.rows.write_text(json.dumps(rows, indent=1))
             if name in rows:
-                print(line(rows[name]), flush=True)
+                print(line(rows[name] | {"title": program.title}), flush=True)
         if options.keep:
             with open(folder / "README", "a", encoding="utf-8") as readme:
                 readme.writelines(entry + "\n" for entry in log)
-    shown = [rows[name] for name in known if name in rows]
+    shown = [rows[name] | {"title": program.title} for name, program in known.items() if name in rows]
     results = HERE.parent / "results"
     if options.write:
         (results / "found_shardings.txt").write_text("\n".join((*HEAD, *map(line, shown))) + "\n")

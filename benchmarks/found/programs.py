@@ -122,6 +122,7 @@ ZERO = {"w": "data", "norm": "data"}
 FULL_SIZE = "tests/corpus/full_size/"
 GPT_8B = Decoder(72, 3072, 12288, 24, 51200, batch=512, length=1024, gated=False)
 GPT_7B = Decoder(36, 4096, 16384, 32, 50304, batch=64, length=1024, gated=False)
+GPT_1B = GPT_7B._replace(layers=4, stacked=False)
 LLAMA_8B = Decoder(32, 4096, 14336, 32, 128256, batch=256, length=8192, read_heads=8, chunk=1024)
 LLAMA_405B = Decoder(126, 16384, 53248, 128, 128256, batch=256, length=8192, read_heads=8, chunk=1024)
 DEEPSEEK = Decoder(
@@ -131,38 +132,39 @@ TINY = Decoder(2, 64, 256, 8, 512, batch=8, length=16, head=8, gated=False, stac
 
 
 
-def zero(stage, c=GPT_7B, devices=64, memory=None):
+def zero(stage, c, name, memory):
     """Weights whole but in stage 3, the optimizer's arrays cut from stage 1 on, gradients from stage 2 on."""
-    title = f"GPT 7.5B by batch, {memory} (ZeRO {stage})" if stage else f"GPT 7.5B by batch, {memory}"
+    title = f"{name}, {memory}" + (f" (ZeRO {stage})" if stage else "")
     rules = FSDP if stage == 3 else DATA
     slots = FSDP | {"norm": "data"} if stage else DATA
-    return decoder_program(title, c, {"data": devices}, rules, memory, True, slots, slots if stage > 1 else None)
+    return decoder_program(title, c, {"data": 64}, rules, memory, True, slots, slots if stage > 1 else None)
 
 
 @functools.cache
 def programs():
     """By name, at the papers' sizes."""
     one_axis = {name: axis for name, axis in SEQUENCE.items() if axis == "model"}
-    few = GPT_8B._replace(layers=32, batch=8, stacked=False)
+    few = GPT_8B._replace(layers=32, batch=2, stacked=False)
     four, square = {"x": 4}, {"x": 2, "y": 2}
     in_turn = [P(None, "x"), P("x", None)] * 3
     return {
         "alexnet": alexnet_program("AlexNet, batch 1,024 (one weird trick)", 8, batch=1024),
         "megatron": decoder_program("GPT 8.3B, batch 512 (Megatron)", GPT_8B, {"data": 64, "model": 8}, SEQUENCE, "32GiB"),
-        "megatron_layers": decoder_program("GPT of 32 layers apart, batch 8", few, {"model": 8}, one_axis, "32GiB"),
+        "megatron_layers": decoder_program("GPT of 32 layers apart, batch 2", few, {"model": 8}, one_axis, "32GiB"),
         "moe_128": published("MoE(128E, 12L), training (GShard)", 128, FULL_SIZE + "moe_128e_12l_train.shardy.hlo.pb"),
         "moe_512": published("MoE(512E, 12L), training (GShard)", 512, training_step("512e_12l")),
         "moe_2048": published("MoE(2048E, 36L), forward (GShard)", 2048, FULL_SIZE + "moe_2048e_36l_forward.shardy.hlo.pb"),
-        "zero_0": zero(0, memory="140GiB"),
-        "zero_1": zero(1, memory="40GiB"),
-        "zero_2": zero(2, memory="24GiB"),
-        "zero_3": zero(3, memory="8GiB"),
+        "zero_0": zero(0, GPT_1B, "GPT 1.2B, layers apart", "64GiB"),
+        "zero_1": zero(1, GPT_1B, "GPT 1.2B, layers apart", "7GiB"),
+        "zero_2": zero(2, GPT_1B, "GPT 1.2B, layers apart", "5GiB"),
+        "zero_3": zero(3, GPT_1B, "GPT 1.2B, layers apart", "2GiB"),
+        "zero_stacked": zero(3, GPT_7B, "GPT 7.5B, batch 64", "8GiB"),
         "u_net": image_program("U-Net, one image of 512 x 512", {"x": 8}, u_net, (None, "x"), batch=1),
         "resnet": image_program("ResNet-50, 2 images of 1,024 x 1,024", {"a": 2, "b": 4}, residual_network, ("a", "b"), batch=2),
         "mlp_rows": test_of_alpa("6 dense layers, 16,384 x 2,048", four, dense_layers, ([P()] * 6, P("x"), P("x")), batch=16384, width=2048),
         "mlp_columns": test_of_alpa("6 dense layers, 2,048 x 16,384", four, dense_layers, (in_turn, P(), P()), batch=2048, width=16384),
         "mlp_square": test_of_alpa(
-            "6 dense layers, 2,048 x 16,384",
+            "6 dense layers, 2,048 x 16,384, mesh 2 x 2",
             square,
             dense_layers,
             ([P(None, "y"), P("y", None)] * 3, P("x"), P("x")),
@@ -170,12 +172,12 @@ def programs():
             width=16384,
         ),
         "bert": bert_program("BERT, 2 layers of 4,096, 8 x 256 tokens", four, batch=8, length=256, hidden=4096, heads=32),
-        "bert_square": bert_program("BERT, 2 layers of 4,096, 8 x 256 tokens", square, batch=8, length=256, hidden=4096, heads=32),
+        "bert_square": bert_program("BERT, 2 layers of 4,096, mesh 2 x 2", square, batch=8, length=256, hidden=4096, heads=32),
         "bert_head": bert_program("BERT with its head", four, batch=8, length=256, hidden=4096, heads=32, vocabulary=32768),
         "experts": experts_program("attention and 16 experts, 64 x 256 tokens", four, 64, 256, 1024, 16, 16, 1024),
         "llama_8b": decoder_program("LLaMA-3 8B, batch 256 x 8,192", LLAMA_8B, {"data": 256}, FSDP),
         "llama_8b_layers": decoder_program(
-            "LLaMA-3 8B, 32 layers apart, batch 64 x 8,192", LLAMA_8B._replace(stacked=False, batch=64), {"data": 16, "model": 8}, MAXTEXT
+            "LLaMA-3 8B, 32 layers apart, batch 64", LLAMA_8B._replace(stacked=False, batch=64), {"data": 16, "model": 8}, MAXTEXT
         ),
         "llama_405b": decoder_program("LLaMA-3 405B, batch 256 x 8,192", LLAMA_405B, {"data": 256, "model": 8}, MAXTEXT),
         "deepseek_v3": decoder_program(

@@ -5,6 +5,7 @@ Structure is looked at where arrays are large enough for a cut to pay; the same 
 
 import re
 import statistics
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -15,7 +16,8 @@ import toroid.jax
 from toroid._commands import run
 from toroid._results import FoundShardings
 
-sys.path.append(str(Path(__file__).absolute().parents[2] / "benchmarks" / "found"))
+FOLDER = Path(__file__).absolute().parents[2] / "benchmarks" / "found"
+sys.path.append(str(FOLDER))
 
 from decoders import Decoder, decoder_args, decoder_step  # noqa: E402  pylint: disable=wrong-import-position
 from networks import alexnet, bert_of_experts, dense_layers, u_net  # noqa: E402  pylint: disable=wrong-import-position
@@ -119,18 +121,21 @@ def test_a_decoder_of_32_layers_needs_few_annotations():
     assert int(re.search(r"found: (\d+) annotation", found)[1]) <= 20
 
 
+def share_of_cut(plan, part):
+    """Which share of the weights, or of their averages, is cut."""
+    return statistics.mean("data" in s for name, (shape, s) in plan.items() if f"state__{part}__" in name and len(shape) > 1)
+
+
 def test_state_is_cut_in_turn_as_memory_falls():
     c = SMALL._replace(layers=1, width=1024, hidden=4096, heads=8, vocabulary=512, batch=32, length=256)
     mesh, made = {"data": 8}, decoder(c, master=True)
-    peaks, bytes_sent, cut = [], [], []
+    peaks, cut = [], []
     for memory in (1 << 34, 150 << 20, 100 << 20):
         found, partitioned = searched(made, mesh, memory)
         peaks.append(partitioned.statistics["memory"]["peak"])
         assert peaks[-1] <= memory
-        bytes_sent.append(sent(partitioned))
         plan = whole_plan(made, found, mesh)
-        share = lambda part, plan=plan: statistics.mean("data" in s for name, (shape, s) in plan.items() if f"state__{part}__" in name and len(shape) > 1)
-        cut.append((share("m"), share("params")))
+        cut.append((share_of_cut(plan, "m"), share_of_cut(plan, "params")))
         check(decoder(TINY._replace(layers=1), master=True), found)
     assert peaks == sorted(peaks, reverse=True)
     (slots, weights), (some_slots, _), (all_slots, all_weights) = cut
@@ -162,3 +167,23 @@ def test_one_image_is_cut_into_stripes_that_exchange_their_borders():
     assert images and sum(sharding in stripes for sharding in images) > 0.9 * len(images)
     assert kinds(partitioned)["collective-permute"] > 0
     check(u_net(1, 64, (8, 16, 32)), found)
+
+
+def lines_of(script, *words):
+    done = subprocess.run([sys.executable, str(FOLDER / script), *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_the_table_and_its_picture_hold_what_was_found(tmp_path):
+    row = lines_of("measure.py", "experts", f"--keep={tmp_path}", f"--pictures={tmp_path}")[-1]
+    ours, theirs = map(float, re.findall(r"([\d.]+) ms", row))
+    assert row.startswith("attention and 16 experts") and ours <= theirs and "5 / 5" in row, row
+    assert (tmp_path / "found_shardings.svg").read_text().count("attention and 16 experts") > 0
+    assert "--search=shardings --mesh=x=4 --machine=tpu-v3-8" in (tmp_path / "README").read_text()
+
+
+def test_what_is_advised_makes_the_program_of_xla_send_less():
+    row = lines_of("advice.py", "rows_for_columns")[-1]
+    here, here_after, xla, xla_after = (float(size) for size in re.findall(r"([\d.]+) \( *\d+\)", row))
+    assert here_after < 0.8 * here and xla_after < 0.8 * xla, row
