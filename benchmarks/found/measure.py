@@ -77,16 +77,22 @@ def modules(name, program, folder):
 
 
 def numbers(path):
-    stats = json.loads(Path(path).read_text())
+    """What `PATH.stats.json` and the partitioned module `PATH.spmd.hlo.pb` say; bytes sent are those of a whole step."""
+    stats = json.loads(Path(f"{path}.stats.json").read_text())
+    explained = json.loads(run([binary("hlo-partition"), f"{path}.spmd.hlo.pb", "--explain=json"])[0])
     collectives = stats["collectives"].values()
     return {
         "ms": 1e3 * stats["predicted"]["step_seconds"],
         "collective_ms": 1e3 * stats["predicted"]["collective_seconds"],
         "collectives": sum(c["count"] for c in collectives),
-        "sent": sum(c["sent_bytes"] for c in collectives),
+        "sent": explained["sent_bytes"],
         "peak": stats["memory"]["peak"],
         "kinds": {kind: c["count"] for kind, c in stats["collectives"].items()},
     }
+
+
+def outputs(path):
+    return [f"--stats={path}.stats.json", "-o", f"{path}.spmd.hlo.pb"]
 
 
 def measured(name, program, folder, log):
@@ -95,13 +101,13 @@ def measured(name, program, folder, log):
     machine = f"--machine={program.machine or f'tpu-v3-{max(devices(program), 8)}'}"
     memory = [f"--memory={program.memory}"] if program.memory else []
     ours = [binary("hlo-partition"), plain, "--search=shardings", *flags, machine, *memory]
-    ours += [f"--stats={folder / name}.stats.json", f"--annotations={folder / name}.annotations"]
-    theirs = [binary("hlo-partition"), annotated, machine, f"--stats={folder / name}.annotated.stats.json"]
+    ours += [f"--annotations={folder / name}.annotations", *outputs(folder / name)]
+    theirs = [binary("hlo-partition"), annotated, machine, *outputs(folder / f"{name}.annotated")]
     log.append("\n".join((f"# {program.title}", shlex.join(ours), shlex.join(theirs), "")))
     row = {"name": name, "title": program.title, "devices": devices(program)}
     (folder / f"{name}.annotations").unlink(missing_ok=True)
     run(theirs)
-    row["theirs"] = numbers(f"{folder / name}.annotated.stats.json")
+    row["theirs"] = numbers(folder / f"{name}.annotated")
     try:
         text, row["seconds"], row["wall"] = run(ours)
     except Failed as failed:
@@ -112,12 +118,12 @@ def measured(name, program, folder, log):
         row["plan"] = run(again)[0]
     gap, few = re.search(r"at most ([\d.]+) % above", text), re.search(r"found: (\d+) annotation", text)
     row |= {"gap": float(gap[1]) if gap else None, "annotations": int(few[1]) if few else None}
-    return row | {"ours": numbers(f"{folder / name}.stats.json"), "text": text}
+    return row | {"ours": numbers(folder / name), "text": text}
 
 
 HEAD = (
     "Found by search beside the annotations of the papers' authors, both predicted on the same slice. `search`: processor seconds, all threads.",
-    "`gap`: how far the choice may be above the best one, by prices; `named`: annotations that suffice. Collectives, and what they send, count once in a loop.",
+    "`gap`: how far the choice may be above the best one, by prices; `named`: annotations that suffice. Collectives count once in a loop, what they send in each trip.",
     "",
     f"{'program':44}{'devices':>8}{'search':>9}{'found':>12}{'theirs':>12}{'ratio':>7}{'collectives':>13}{'sent, GB':>16}"
     f"{'memory, GB':>16}{'named':>7}{'gap':>8}",
@@ -132,8 +138,9 @@ def line(row):
     ours = row["ours"]
     pair = lambda key, scale: f"{ours[key] / scale:.2f} / {theirs[key] / scale:.2f}"
     gap = "-" if row["gap"] is None else f"{row['gap']:.2f} %"
+    seconds = "-" if row["seconds"] is None else f"{row['seconds']:.1f} s"
     return (
-        f"{begin}{row['seconds']:7.1f} s{ours['ms']:9.1f} ms{theirs['ms']:9.1f} ms{ours['ms'] / theirs['ms']:7.3f}"
+        f"{begin}{seconds:>9}{ours['ms']:9.1f} ms{theirs['ms']:9.1f} ms{ours['ms'] / theirs['ms']:7.3f}"
         f"{str(ours['collectives']) + ' / ' + str(theirs['collectives']):>13}{pair('sent', 1e9):>16}{pair('peak', 1e9):>16}"
         f"{'given' if row['annotations'] is None else row['annotations']:>7}{gap:>8}"
     )
@@ -161,7 +168,10 @@ def main():
         folder.mkdir(exist_ok=True, parents=True)
         for name, program in known.items():
             if name in options.programs or (not options.programs and name not in rows):
-                rows[name] = measured(name, program, folder, log)
+                try:
+                    rows[name] = measured(name, program, folder, log)
+                except Failed as failed:
+                    raise SystemExit(f"{name}: {failed}") from None
                 if options.rows:
                     options.rows.write_text(json.dumps(rows, indent=1))
             if name in rows:

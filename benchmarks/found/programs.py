@@ -10,7 +10,7 @@ from typing import Any, Callable, NamedTuple, Optional
 
 import jax
 
-from decoders import P, Decoder, decoder_args, decoder_specs, decoder_step, pinned, spec, specs_of, weights_of, whole
+from decoders import P, Decoder, decoder_args, decoder_specs, decoder_step, pinned, specs_of, weights_of, whole
 from networks import alexnet, bert, bert_of_experts, dense_layers, residual_network, u_net
 
 
