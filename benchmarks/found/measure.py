@@ -122,26 +122,31 @@ def measured(name, program, folder, log):
 
 
 HEAD = (
-    "Found by search beside the annotations of the papers' authors, both predicted on the same slice. `search`: processor seconds, all threads.",
-    "`gap`: how far the choice may be above the best one, by prices; `named`: annotations that suffice. Collectives count once in a loop, what they send in each trip.",
+    "Found by search beside the annotations of the papers' authors, predicted on the same slice. `search`: processor seconds, all",
+    "threads; -: not measured. `gap`: how far the choice may be above the best one, by prices; `named`: annotations that suffice.",
+    "Collectives count once in a loop, what they send in each trip.",
     "",
     f"{'program':44}{'devices':>8}{'search':>9}{'found':>12}{'theirs':>12}{'ratio':>7}{'collectives':>13}{'sent, GB':>16}"
     f"{'memory, GB':>16}{'named':>7}{'gap':>8}",
 )
 
 
+def span(ms):
+    return f"{ms:.1f} ms" if ms < 10000 else f"{ms / 1e3:.2f} s "
+
+
 def line(row):
     theirs = row["theirs"]
     begin = f"{row['title']:44}{row['devices']:8,}"
     if "failed" in row:
-        return f"{begin}{'':9}{'-':>12}{theirs['ms']:9.1f} ms  {row['failed']}"
+        return f"{begin}{'':9}{'-':>12}{span(theirs['ms']):>12}  {row['failed']}"
     ours = row["ours"]
-    pair = lambda key, scale: f"{ours[key] / scale:.2f} / {theirs[key] / scale:.2f}"
+    pair = lambda key: " / ".join(f"{size:.2f}" if size < 100 else f"{size:.0f}" for size in (ours[key] / 1e9, theirs[key] / 1e9))
     gap = "-" if row["gap"] is None else f"{row['gap']:.2f} %"
     seconds = "-" if row["seconds"] is None else f"{row['seconds']:.1f} s"
     return (
-        f"{begin}{seconds:>9}{ours['ms']:9.1f} ms{theirs['ms']:9.1f} ms{ours['ms'] / theirs['ms']:7.3f}"
-        f"{str(ours['collectives']) + ' / ' + str(theirs['collectives']):>13}{pair('sent', 1e9):>16}{pair('peak', 1e9):>16}"
+        f"{begin}{seconds:>9}{span(ours['ms']):>12}{span(theirs['ms']):>12}{ours['ms'] / theirs['ms']:7.3f}"
+        f"{str(ours['collectives']) + ' / ' + str(theirs['collectives']):>13}{pair('sent'):>16}{pair('peak'):>16}"
         f"{'given' if row['annotations'] is None else row['annotations']:>7}{gap:>8}"
     )
 

@@ -32,7 +32,7 @@ def bars(rows, path):
         ratio = row["ours"]["ms"] / row["theirs"]["ms"]
         axes.text(max(1.0, ratio) + 0.01, place, f"{ratio:.2f}", va="center", fontsize=8)
     axes.set_yticks(range(len(rows)), [f"{row['title']}, {row['devices']:,} devices" for row in rows], fontsize=8)
-    axes.invert_yaxis()
+    axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.axvline(1, color="#808080", linewidth=0.8)
     axes.set_xlim(0, 1.25)
     axes.set_xlabel("predicted step time, relative to that of the experts' annotations")
