@@ -262,6 +262,11 @@ def build_file(package):
         out += '\n' + f'cc_binary(\n    name = "{name}",\n    deps = ["//commands:{stem}"],\n    visibility = ["//visibility:public"],\n)\n'
     for name in protos:
         out += '\n' + proto_targets(package, name)
+    levels = [name for text in targets for name in re.findall(r'cc_library_per_level\(\n    name = "([^"]+)"', text)]
+    if levels:
+        # The objects that only later processors may run (tests/runtime/loops/weak_symbols_test.cc).
+        objects = [f':{name}.{level}' for name in levels for level in ('v3', 'v4')]
+        targets.append('filegroup(\n    name = "later_levels",\n' + string_list('srcs', objects) + ')\n')
     return out + ''.join('\n' + text for text in targets)
 
 

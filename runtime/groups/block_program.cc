@@ -5,26 +5,12 @@
 #include <utility>
 
 #include "hlo/base/status.h"
-#include "hlo/ir/native_types.h"
-#include "runtime/loops/convert_value.h"
 
 namespace toroid {
 namespace {
 
 using Kind = BlockOp::Kind;
 using Place = BlockProgram::Register::Place;
-
-CountLoop FindCountLoop(PrimitiveType type) {
-  return VisitArrayType(
-      type,
-      [](auto tag) -> CountLoop {
-        using T = typename decltype(tag)::type;
-        return [](int64_t first, int64_t step, int64_t n, void* out) {
-          for (int64_t i = 0; i < n; ++i) static_cast<T*>(out)[i] = ConvertValue<T>(first + i * step);
-        };
-      },
-      CountLoop{nullptr});
-}
 
 class Compiler {
  public:
@@ -222,7 +208,8 @@ class Compiler {
         held_[i] = ResultRegister(i);
         BlockOp& op = Add(Kind::kBinary, held_[i], a, b);
         op.binary = node.op.binary;
-        if (node.type == xla::F32) op.opcode = node.instruction->opcode();
+        op.opcode = node.instruction->opcode();
+        op.type = group_.nodes[operand(0)].type;
         break;
       }
       case ElementOp::Kind::kSelect: {
@@ -270,7 +257,7 @@ class Compiler {
     std::vector<int> last(program_->registers.size(), -1);
     for (int o = static_cast<int>(program_->ops.size()) - 1; o >= 0; --o) {
       const BlockOp& op = program_->ops[o];
-      for (const int r : {op.a, op.b, op.c}) {
+      for (const int r : {op.a, op.b, op.c, op.d}) {
         if (r < 0) continue;
         last[r] = std::max(last[r], o);
         if (op.kind == Kind::kExpand) last[r] = std::max(last[r], last[op.to]);
@@ -317,10 +304,9 @@ class Compiler {
     std::vector<bool> has_slot(program_->registers.size(), false);
     for (int o = 0; o < static_cast<int>(program_->ops.size()); ++o) {
       const BlockOp& op = program_->ops[o];
-      const bool elementwise = op.kind == Kind::kUnary || op.kind == Kind::kBinary ||
-                               op.kind == Kind::kPair || op.kind == Kind::kSelect;
+      const bool elementwise = IsOfElements(op.kind);
       const auto release = [&](bool before) {
-        for (const int r : {op.a, op.b, op.c}) {
+        for (const int r : {op.a, op.b, op.c, op.d}) {
           if (r < 0 || last[r] != o || !has_slot[r] || r == op.to) continue;
           const auto& reg = program_->registers[r];
           if (before && !(elementwise && reg.width == op.width && reg.per_row == op.per_row)) continue;

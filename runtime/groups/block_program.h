@@ -9,12 +9,10 @@
 
 #include "absl/types/span.h"
 #include "runtime/groups/group.h"
+#include "runtime/loops/convert_loops.h"
 #include "runtime/loops/pair_loops.h"
 
 namespace toroid {
-
-// The numbers first, first + step, ... as n elements of a type.
-using CountLoop = void (*)(int64_t first, int64_t step, int64_t n, void* out);
 
 struct BlockOp {
   enum class Kind : uint8_t {
@@ -27,6 +25,7 @@ struct BlockOp {
     kUnary,
     kBinary,
     kPair,  // then(binary(a, b), c), on f32.
+    kTurn,  // ((a << b) | (a >> c)) ^ d, on integers; without d, no exclusive or.
     kSelect,
     kReduceRows,
     kExpand,
@@ -34,22 +33,31 @@ struct BlockOp {
     kFoldPart,   // Into the sum of this part of a long row.
   };
   Kind kind = Kind::kCopy;
-  bool per_row = false;             // The result has one element per row.
-  bool writes_output = false;       // The result is memory of an output.
-  int16_t width = 0;                // Bytes of a result's element.
-  int to = 0, a = 0, b = 0, c = 0;  // Registers.
-  int node = 0;                     // kRead, kCount: whose view. kReduceRows, kFoldPart: whose loops.
-  int number = 0;                   // kRead, kCount: among these. kFoldLines, kFoldPart: among the sinks.
-  PrimitiveType type = xla::PRIMITIVE_TYPE_INVALID;  // kWiden, kNarrow, kRound.
+  bool per_row = false;        // The result has one element per row.
+  bool writes_output = false;  // The result is memory of an output.
+  int16_t width = 0;           // Bytes of a result's element.
+  int to = 0;                  // Registers.
+  int a = -1, b = -1, c = -1, d = -1;
+  int node = 0;    // kRead, kCount: whose view. kReduceRows, kFoldPart: whose loops.
+  int number = 0;  // kRead, kCount: among these. kFoldLines, kFoldPart: among the sinks.
+  PrimitiveType type =
+      xla::PRIMITIVE_TYPE_INVALID;  // kWiden, kNarrow, kRound: the narrow one. kBinary: of the operands.
   UnaryLoop unary = nullptr;
   BinaryLoop binary = nullptr, then = nullptr;
-  Opcode opcode = Opcode::kUnknown;  // kBinary on f32.
-  PairOp first = PairOp::kAdd,
-         second = PairOp::kAdd;  // kPair. `then` has its operands exchanged if `exchanged`.
-  bool exchanged = false;
+  Opcode opcode = Opcode::kUnknown;  // kBinary.
+  // kPair: FindPairLoops, also with the operands of the first op exchanged; null if that has other bits.
+  const PairLoop* pairs = nullptr;
+  const PairLoop* swapped_pairs = nullptr;
+  bool exchanged = false;  // kPair: `then` has its operands exchanged.
+  TurnLoop turn = nullptr;
   SelectLoop select = nullptr;
   CountLoop count = nullptr;
 };
+
+// Ops whose result has an element for each of the operands'.
+inline bool IsOfElements(BlockOp::Kind kind) {
+  return kind >= BlockOp::Kind::kUnary && kind <= BlockOp::Kind::kSelect;
+}
 
 struct BlockProgram : KernelCache {
   struct Register {
@@ -82,7 +90,7 @@ struct BlockProgram : KernelCache {
   double cost = 0;  // Estimated nanoseconds per 16 elements.
 };
 
-// An op on f32 whose only reader is the next op that computes becomes one loop with it.
+// An op on f32 whose only reader is the next op that computes becomes one loop with it; so do the ops of a rotation of integers.
 void MakePairs(BlockProgram* program);
 
 // The program for some outputs of a group: bit i of `outputs` for output i.

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "hlo/base/math.h"
@@ -17,10 +16,6 @@ namespace {
 
 using Kind = BlockOp::Kind;
 using Place = BlockProgram::Register::Place;
-
-constexpr int64_t kWideRow = 256;  // A block of one row is long enough from here on.
-constexpr int64_t kBandElements = 16 << 10;
-constexpr int64_t kMostBands = 32;
 
 // Memory of one thread for the registers, kept between runs.
 struct Scratch {
@@ -80,100 +75,13 @@ struct BlockRunner::State {
   uint8_t* repeat;
 };
 
-BlockLayout LayoutOf(const Group& group, const BlockProgram& program, int64_t copies) {
-  BlockLayout layout;
-  layout.total = copies * group.elements;
-  layout.block = kBlockElements;
-  // Few registers leave room in the first-level cache for longer blocks.
-  constexpr int64_t kCacheBytes = 24 << 10, kMostTimes = 4;
-  const int64_t bytes = (program.slots + 2) * program.widest * kBlockElements;
-  const int64_t times = std::clamp<int64_t>(kCacheBytes / bytes, 1, kMostTimes);
-  bool lines = false, parts = false;
-  for (const BlockProgram::Sink& sink : program.sinks) {
-    lines |= group.nodes[sink.node].kind == GroupNode::Kind::kReduceLines;
-    parts |= group.nodes[sink.node].kind == GroupNode::Kind::kReduceLong;
-  }
-  if (parts) {
-    layout.rows = layout.total / group.row_length;
-    layout.parts = CeilOfRatio(group.row_length, layout.block);
-    layout.units = layout.rows * layout.parts;
-    layout.sum_elements = 1;
-    return layout;
-  }
-  if (group.row_length == 0 || group.long_rows) {
-    layout.block *= times;
-    layout.units = CeilOfRatio(layout.total, layout.block);
-    return layout;
-  }
-  layout.rows = layout.total / group.row_length;
-  layout.rows_per_block = group.row_length >= kWideRow ? 1 : kBlockElements / group.row_length;
-  if (lines) layout.rows_per_block = std::min(layout.rows_per_block, group.segment_rows);
-  layout.block = layout.rows_per_block * group.row_length;
-  layout.units = CeilOfRatio(layout.rows, layout.rows_per_block);
-  if (!lines) return layout;
-  layout.segments = layout.rows / group.segment_rows;
-  const int64_t blocks = CeilOfRatio(group.segment_rows, layout.rows_per_block);
-  const int64_t bands = std::min(group.segment_rows * group.row_length / kBandElements, kMostBands);
-  layout.bands = std::clamp<int64_t>(bands, 1, blocks);
-  layout.units = layout.segments * layout.bands;
-  layout.sum_elements = layout.block;
-  return layout;
-}
-
-BlockRunner::BlockRunner(const Group& group, const BlockProgram& program, int64_t copies,
-                         absl::Span<const BlockInput> inputs, absl::Span<char* const> outputs)
-    : group_(group),
-      program_(program),
-      copies_(copies),
-      inputs_(inputs),
-      outputs_(outputs),
-      layout_(LayoutOf(group, program, copies)) {
-  for (const int node : program.views) {
-    sources_.push_back(SourceOf(group.nodes[node], inputs));
-    Source& source = sources_.back();
-    // A line that every block repeats from its beginning.
-    const bool repeats = source.kind == Source::Kind::kLines && source.dims.size() == 2 &&
-                         source.dims[0].stride == 0 && !group.nodes[node].per_row;
-    const int64_t begins = layout_.rows_per_block > 0 ? group.row_length : layout_.block;
-    if (repeats && layout_.parts == 0 && begins % source.dims[1].size == 0) source.kept = kept_++;
-  }
-}
-
-BlockRunner::Source BlockRunner::SourceOf(const GroupNode& node, absl::Span<const BlockInput> inputs) const {
-  Source source;
-  source.width = ByteWidth(node.type);
-  int64_t device_stride = 0;
-  if (node.kind == GroupNode::Kind::kSource) {
-    const BlockInput& input = inputs[node.input];
-    source.base = input.data + node.view.offset * source.width;
-    if (!input.uniform) device_stride = node.input_elements;
-  }
-  const auto& dims = node.view.dims;
-  if (dims.size() == 1) {
-    const bool one_device = copies_ == 1 || dims[0].size * dims[0].stride == device_stride;
-    if (dims[0].stride == 1 && one_device && node.kind == GroupNode::Kind::kSource) return source;
-    if (dims[0].stride == 0 && one_device) {
-      source.kind = Source::Kind::kRepeat;
-      if (node.kind == GroupNode::Kind::kSource) return source;
-    }
-  }
-  source.kind = Source::Kind::kLines;
-  if (copies_ > 1) source.dims.push_back({copies_, device_stride});
-  source.dims.insert(source.dims.end(), dims.begin(), dims.end());
-  if (source.dims.size() > 1) {
-    View view{{source.dims.begin(), source.dims.end()}, 0};
-    view.Simplify();
-    source.dims.assign(view.dims.begin(), view.dims.end());
-  }
-  if (source.dims.size() == 1 && node.kind == GroupNode::Kind::kSource) {
-    if (source.dims[0].stride == 1) source.kind = Source::Kind::kDirect;
-    if (source.dims[0].stride == 0) source.kind = Source::Kind::kRepeat;
-  }
-  return source;
-}
-
 void BlockRunner::RunUnits(int64_t begin, int64_t end) const {
   State state(program_, layout_.block, kept_);
+  for (const BlockOp& op : program_.ops) {
+    if (op.kind != Kind::kRead || sources_[op.number].kind != Source::Kind::kRepeat) continue;
+    state.data[op.to] = const_cast<char*>(sources_[op.number].base);
+    state.repeat[op.to] = true;
+  }
   for (int64_t unit = begin; unit < end; ++unit) {
     Block block{0, 0, 0, 0, unit, true};
     if (layout_.bands > 0) {
@@ -210,23 +118,10 @@ void BlockRunner::RunUnits(int64_t begin, int64_t end) const {
   }
 }
 
-void BlockRunner::RunPair(const BlockOp& op, int64_t n, State& state) {
+// A pair one op after the other, for operands that no loop of pairs takes.
+void BlockRunner::RunApart(const BlockOp& op, int64_t n, State& state) const {
   char** const data = state.data;
   const bool one_a = state.repeat[op.a], one_b = state.repeat[op.b], one_c = state.repeat[op.c];
-  const float* a = reinterpret_cast<const float*>(data[op.a]);
-  const float* b = reinterpret_cast<const float*>(data[op.b]);
-  const float* c = reinterpret_cast<const float*>(data[op.c]);
-  std::optional<PairOp> first = op.first;
-  if (one_a && !one_b) {
-    std::swap(a, b);
-    first = Exchanged(op.first);
-  }
-  state.repeat[op.to] = one_a && one_b && one_c;
-  if (first.has_value() && !(one_a && one_b)) {
-    return FindPairLoop(*first, op.second, one_a || one_b, one_c)(a, b, c,
-                                                                  reinterpret_cast<float*>(data[op.to]), n);
-  }
-  // One after the other.
   const int64_t count = one_a && one_b ? 1 : n;
   op.binary(data[op.a], data[op.b], state.spare, count,
             count == 1 || !one_a ? Repeat::kNone : Repeat::kFirst);
@@ -242,7 +137,60 @@ void BlockRunner::RunPair(const BlockOp& op, int64_t n, State& state) {
   op.then(data[op.c], state.spare, data[op.to], all, other);
 }
 
-inline void BlockRunner::Step(const BlockOp& op, const Block& block, State& state) const {
+inline void BlockRunner::RunPair(const BlockOp& op, int64_t n, State& state) const {
+  char** const data = state.data;
+  const bool one_a = state.repeat[op.a], one_b = state.repeat[op.b], one_c = state.repeat[op.c];
+  state.repeat[op.to] = one_a && one_b && one_c;
+  const float* a = reinterpret_cast<const float*>(data[op.a]);
+  const float* b = reinterpret_cast<const float*>(data[op.b]);
+  const float* c = reinterpret_cast<const float*>(data[op.c]);
+  float* to = reinterpret_cast<float*>(data[op.to]);
+  if (!one_a) return op.pairs[2 * one_b + one_c](a, b, c, to, n);
+  if (!one_b && op.swapped_pairs != nullptr) return op.swapped_pairs[2 + one_c](b, a, c, to, n);
+  RunApart(op, n, state);
+}
+
+// The ops of elements, which most blocks consist of.
+inline void BlockRunner::Compute(const BlockOp& op, int64_t n, State& state) const {
+  char** const data = state.data;
+  uint8_t* const repeat = state.repeat;
+  switch (op.kind) {
+    case Kind::kUnary:
+      repeat[op.to] = repeat[op.a];
+      return op.unary(data[op.a], data[op.to], repeat[op.a] ? 1 : n);
+    case Kind::kBinary: {
+      const bool one_a = repeat[op.a], one_b = repeat[op.b];
+      repeat[op.to] = one_a && one_b;
+      if (one_a && one_b) return op.binary(data[op.a], data[op.b], data[op.to], 1, Repeat::kNone);
+      return op.binary(data[op.a], data[op.b], data[op.to], n,
+                       one_a   ? Repeat::kFirst
+                       : one_b ? Repeat::kSecond
+                               : Repeat::kNone);
+    }
+    case Kind::kPair:
+      return RunPair(op, n, state);
+    case Kind::kTurn: {
+      const auto elements = [&](int r) {
+        return r < 0 ? Elements<void>{nullptr, 0} : Elements<void>{data[r], repeat[r] ? 0 : 1};
+      };
+      const bool one = repeat[op.a] && repeat[op.b] && repeat[op.c] && (op.d < 0 || repeat[op.d]);
+      repeat[op.to] = one;
+      return op.turn(elements(op.a), elements(op.b), elements(op.c), elements(op.d), data[op.to],
+                     one ? 1 : n);
+    }
+    case Kind::kSelect: {
+      const bool one = repeat[op.a] && repeat[op.b] && repeat[op.c];
+      repeat[op.to] = one;
+      return op.select({reinterpret_cast<const bool*>(data[op.a]), repeat[op.a] ? 0 : 1},
+                       {data[op.b], repeat[op.b] ? 0 : 1}, {data[op.c], repeat[op.c] ? 0 : 1}, data[op.to],
+                       one ? 1 : n);
+    }
+    default:
+      return;
+  }
+}
+
+void BlockRunner::Step(const BlockOp& op, const Block& block, State& state) const {
   const int64_t n = op.per_row ? block.rows : block.count;
   char** const data = state.data;
   uint8_t* const repeat = state.repeat;
@@ -265,27 +213,6 @@ inline void BlockRunner::Step(const BlockOp& op, const Block& block, State& stat
       repeat[op.to] = repeat[op.a];
       std::memcpy(data[op.to], data[op.a], (repeat[op.a] ? 1 : n) * op.width);
       return;
-    case Kind::kUnary:
-      repeat[op.to] = repeat[op.a];
-      return op.unary(data[op.a], data[op.to], repeat[op.a] ? 1 : n);
-    case Kind::kBinary: {
-      const bool one_a = repeat[op.a], one_b = repeat[op.b];
-      repeat[op.to] = one_a && one_b;
-      if (one_a && one_b) return op.binary(data[op.a], data[op.b], data[op.to], 1, Repeat::kNone);
-      return op.binary(data[op.a], data[op.b], data[op.to], n,
-                       one_a   ? Repeat::kFirst
-                       : one_b ? Repeat::kSecond
-                               : Repeat::kNone);
-    }
-    case Kind::kPair:
-      return RunPair(op, n, state);
-    case Kind::kSelect: {
-      const bool one = repeat[op.a] && repeat[op.b] && repeat[op.c];
-      repeat[op.to] = one;
-      return op.select({reinterpret_cast<const bool*>(data[op.a]), repeat[op.a] ? 0 : 1},
-                       {data[op.b], repeat[op.b] ? 0 : 1}, {data[op.c], repeat[op.c] ? 0 : 1}, data[op.to],
-                       one ? 1 : n);
-    }
     case Kind::kReduceRows: {
       const char* x = data[op.a];
       const int64_t row = group_.row_length * op.width;
@@ -326,6 +253,20 @@ inline void BlockRunner::Step(const BlockOp& op, const Block& block, State& stat
       }
       return group_.nodes[op.node].line.along(x, block.count, sums_[op.number] + block.unit * op.width);
     }
+    default:
+      return;
+  }
+}
+
+// Asks for the part of the next block that this step's share of the time is for: the memory is read while others compute.
+// g++ 12 takes a function that does no more for one without effects, and drops its calls.
+[[gnu::noipa]] void BlockRunner::FetchAhead(const Block& block, size_t step) const {
+  constexpr int64_t kLine = 64;
+  const int64_t next = block.first + block.count, from = next + static_cast<int64_t>(step) * fetched_;
+  const int64_t to = std::min({from + fetched_, next + block.count, layout_.total});
+  for (const Source* stream : streams_) {
+    const char* const end = stream->base + to * stream->width;
+    for (const char* at = stream->base + from * stream->width; at < end; at += kLine) __builtin_prefetch(at);
   }
 }
 
@@ -334,8 +275,14 @@ void BlockRunner::RunBlock(const Block& block, State& state) const {
     const BlockProgram::Register& reg = program_.registers[r];
     state.data[r] = outputs_[reg.index] + (reg.per_row ? block.first_row : block.first) * reg.width;
   }
-  for (const BlockOp& op : program_.ops) {
-    Step(op, block, state);
+  for (size_t step = 0; step < steps_.size(); ++step) {
+    if (!streams_.empty()) FetchAhead(block, step);
+    const BlockOp& op = *steps_[step];
+    if (IsOfElements(op.kind)) {
+      Compute(op, op.per_row ? block.rows : block.count, state);
+    } else {
+      Step(op, block, state);
+    }
     if (!op.writes_output || !state.repeat[op.to]) continue;
     // Memory outside holds every element.
     const int64_t n = op.per_row ? block.rows : block.count;

@@ -1,5 +1,5 @@
 // Runs a block program over the blocks of a group.
-// BUILD: srcs += "block_sums.cc"
+// BUILD: srcs += "block_layout.cc", "block_sums.cc"
 #pragma once
 
 #include <cstdint>
@@ -69,8 +69,11 @@ class BlockRunner {
 
   Source SourceOf(const GroupNode& node, absl::Span<const BlockInput> inputs) const;
   void RunBlock(const Block& block, State& state) const;
+  void Compute(const BlockOp& op, int64_t n, State& state) const;
+  void RunPair(const BlockOp& op, int64_t n, State& state) const;
+  void RunApart(const BlockOp& op, int64_t n, State& state) const;
+  void FetchAhead(const Block& block, size_t step) const;
   void Step(const BlockOp& op, const Block& block, State& state) const;
-  static void RunPair(const BlockOp& op, int64_t n, State& state);
   void Read(const BlockOp& op, int64_t first, int64_t n, State& state) const;
   void FinishLines(const BlockProgram::Sink& sink, const char* sums, int64_t segment) const;
   void FinishRow(const BlockProgram::Sink& sink, const char* sums, int64_t row) const;
@@ -86,7 +89,11 @@ class BlockRunner {
   absl::Span<char* const> sums_;
   BlockLayout layout_;
   int kept_ = 0;
-  absl::InlinedVector<Source, 8> sources_;  // By the number of the view.
+  absl::InlinedVector<Source, 8> sources_;         // By the number of the view.
+  absl::InlinedVector<const Source*, 4> streams_;  // Those of which the next block's part is fetched ahead.
+  int64_t fetched_ = 0;                            // Elements of a stream that a step fetches.
+  absl::InlinedVector<const BlockOp*, 32>
+      steps_;  // What each block runs: all but reading what is the same for all blocks.
 };
 
 }  // namespace toroid

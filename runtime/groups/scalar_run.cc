@@ -57,6 +57,10 @@ absl::Status RunOneElement(const Group& group, const BlockProgram& program, bool
                 Repeat::kNone);
         break;
       }
+      case Kind::kTurn:
+        op.turn({at[op.a], 1}, {at[op.b], 0}, {at[op.c], 0}, {op.d < 0 ? nullptr : at[op.d], 1}, at[op.to],
+                1);
+        break;
       case Kind::kSelect:
         op.select({reinterpret_cast<const bool*>(at[op.a]), 1}, {at[op.b], 1}, {at[op.c], 1}, at[op.to], 1);
         break;

@@ -1,6 +1,7 @@
 #include "runtime/groups/unit_order.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace toroid {
 
@@ -80,9 +81,12 @@ bool UnitOrder::MoveBefore(absl::Span<const int> producers, int user) {
   std::sort(dependents.begin(), dependents.end(), by_place);
   std::sort(dependencies.begin(), dependencies.end(), by_place);
   std::vector<int64_t> places;
-  for (const int unit : dependencies) places.push_back(places_[unit]);
-  for (const int unit : dependents) places.push_back(places_[unit]);
-  std::sort(places.begin(), places.end());
+  places.reserve(dependencies.size() + dependents.size());
+  std::vector<int> units;
+  units.reserve(dependencies.size() + dependents.size());
+  std::merge(dependencies.begin(), dependencies.end(), dependents.begin(), dependents.end(),
+             std::back_inserter(units), by_place);
+  for (const int unit : units) places.push_back(places_[unit]);
   size_t next = 0;
   for (const int unit : dependencies) places_[unit] = places[next++];
   for (const int unit : dependents) places_[unit] = places[next++];

@@ -91,7 +91,10 @@ struct ScatterCache : KernelCache {
     if (operands != 1 || !body.has_value()) return;
     overwrites = body->opcode == Opcode::kParameter;
     if (!overwrites) loop = FindBinaryLoop(body->opcode, ComputeType(shape.element_type()));
-    if (overwrites || loop != nullptr) points = FindScatterLoop(body->opcode, shape.element_type());
+    const bool whole_rows = window.dims.empty() || (window.dims.size() == 1 && window.dims[0].source == 1 &&
+                                                    window.dims[0].target == 1);
+    const bool blocks = IsNarrowFloat(shape.element_type()) && !overwrites && window_elements > 1;
+    if (simple() && whole_rows && !blocks) rows = FindScatterLoop(body->opcode, shape.element_type());
   }
 
   bool simple() const { return overwrites || loop != nullptr; }
@@ -108,7 +111,8 @@ struct ScatterCache : KernelCache {
   std::optional<SimpleBody> body;
   bool overwrites = false;
   BinaryLoop loop = nullptr;
-  ScatterLoop points = nullptr;  // For windows of one element.
+  ScatterLoop rows =
+      nullptr;  // For windows whose elements lie side by side; narrow floats are combined in blocks.
 };
 
 // The arrays of a scatter of one operand.
@@ -213,8 +217,10 @@ void ApplyShare(const Scattered& arrays, const Share& share) {
   const int64_t width = arrays.width;
   const bool narrow = IsNarrowFloat(arrays.type);
   arrays.ForEachBlock(share.begin, share.end, [&](const int64_t* places, const int64_t* sources, int64_t n) {
-    if (cache.window_elements == 1 && cache.points != nullptr) {
-      return cache.points(arrays.updates, sources, places, n, arrays.target);
+    if (cache.rows != nullptr) {
+      const int64_t columns = std::min(share.last_column, cache.window_elements) - share.first_column;
+      return cache.rows(arrays.updates + share.first_column * width, sources, places, n, columns,
+                        arrays.target + share.first_column * width);
     }
     for (int64_t i = 0; i < n; ++i) {
       ForEachRun(cache.window, 0, places[i], sources[i], [&](int64_t at, int64_t source, int64_t run) {

@@ -14,4 +14,8 @@ using ConvertLoop = void (*)(const void* in, void* out, int64_t n);
 // Null if one of the types is no array type.
 TOROID_PER_LEVEL(FindConvertLoop, ConvertLoop(PrimitiveType from, PrimitiveType to));
 
+// The numbers first, first + step, ... as n elements of a type.
+using CountLoop = void (*)(int64_t first, int64_t step, int64_t n, void* out);
+TOROID_PER_LEVEL(FindCountLoop, CountLoop(PrimitiveType type));
+
 }  // namespace toroid

@@ -85,6 +85,7 @@ To SaturatingToInt(From value) {
     const From number = value == value ? value : From{0};
     const From above = number > low ? number : low, within = above < greatest ? above : greatest;
     const Narrow whole = static_cast<Narrow>(within);
+    if constexpr (kDropped >= 0) return To(static_cast<Value>(whole));  // The greatest number is kHigh.
     return To(static_cast<Value>(value >= end ? static_cast<Narrow>(kHigh) : whole));
   } else {
     if (!(value == value)) return To(0);

@@ -5,6 +5,13 @@
 
 namespace toroid {
 
+// Contiguous elements, or, with stride 0, one element used for all.
+template <typename T>
+struct Elements {
+  const T* data;
+  int64_t stride;
+};
+
 struct Wide16 {
   uint64_t words[2];
 };

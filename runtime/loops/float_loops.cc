@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <cstring>
 #include <limits>
 
 #include "runtime/loops/scalar_ops.h"
@@ -98,7 +97,7 @@ template <typename R, Repeat kRepeat>
 void ComplexProducts(const std::complex<R>* x, const std::complex<R>* y, std::complex<R>* out, int64_t n) {
   constexpr int64_t kBlock = 256;
   // Parts stand apart first: where they alternate, g++ 12 fuses products and sums in spite of -ffp-contract=off (vfmaddsub).
-  R block[2 * kBlock], real[kBlock], imag[kBlock];
+  R real[kBlock], imag[kBlock];
   const std::complex<R> one =
       kRepeat == Repeat::kFirst ? *x : *y;  // `out` may be the memory of the repeated operand.
   for (int64_t i = 0; i < n; i += kBlock) {
@@ -114,15 +113,16 @@ void ComplexProducts(const std::complex<R>* x, const std::complex<R>* y, std::co
       imag[j] = a[k] * b[l + 1] + a[k + 1] * b[l];
       unfit |= (real[j] != real[j]) & (imag[j] != imag[j]);
     }
-    for (int64_t j = 0; j < some; ++j) {
-      block[2 * j] = real[j];
-      block[2 * j + 1] = imag[j];
-    }
     if (unfit != 0) {
-      LoopOfTwo<std::complex<R>, std::complex<R>, ComplexOps<R>::Multiply>(first, second, block, some,
+      LoopOfTwo<std::complex<R>, std::complex<R>, ComplexOps<R>::Multiply>(first, second, out + i, some,
                                                                            kRepeat);
+      continue;
     }
-    std::memcpy(static_cast<void*>(out + i), block, some * sizeof(std::complex<R>));
+    R* parts = reinterpret_cast<R*>(out + i);
+    for (int64_t j = 0; j < some; ++j) {
+      parts[2 * j] = real[j];
+      parts[2 * j + 1] = imag[j];
+    }
   }
 }
 

@@ -1,8 +1,7 @@
 // Shared by the matrix products: the machine's vectors, the order of summation, and the targets of sums.
 //
-// Equal rows give equal bits only if all kernels round alike. For some processors (Zen) g++ fuses the
-// multiplications and additions of long sums in one kernel and not in another; the kernels' files are
-// compiled with --param=avoid-fma-max-bits=0, which fuses them in all.
+// Equal rows give equal bits only if all kernels round alike: the kernels' files are compiled with -ffp-contract=fast and for no
+// processor in particular, so that g++ fuses the multiplications and additions of sums in all of them, or, below x86-64-v3, in none.
 #pragma once
 
 #include <cstdint>

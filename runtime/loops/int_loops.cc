@@ -1,6 +1,8 @@
 // BUILD: per_level
 #include "runtime/loops/int_loops.h"
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
@@ -14,9 +16,13 @@ namespace {
 // itself from the next one, and the rounding errs by 2^-53 of it. Vectors have no integer division.
 // Division by 0 gives all bits, its rest the dividend; without a branch, for the sake of vectors.
 template <typename T>
+T WholePart(double quotient) {
+  // The last bits of a double near 2^52 are those of an integer. Vectors have no conversion to 64 bits below AVX-512.
+  return static_cast<T>(static_cast<uint32_t>(std::bit_cast<uint64_t>(std::trunc(quotient) + 0x1.8p52)));
+}
+template <typename T>
 T QuotientByOneOrMore(T a, T b) {
-  const double quotient = static_cast<double>(a) / static_cast<double>(b | static_cast<T>(b == 0));
-  return static_cast<T>(static_cast<int64_t>(quotient));
+  return WholePart<T>(static_cast<double>(a) / static_cast<double>(b | static_cast<T>(b == 0)));
 }
 template <typename T>
 T DivideWord(T a, T b) {
@@ -26,6 +32,25 @@ template <typename T>
 T RemainderWord(T a, T b) {
   using Ops = IntOps<T>;
   return Ops::Subtract(a, Ops::Multiply(QuotientByOneOrMore(a, b), b));
+}
+
+// By one divisor for all: products with its inverse. Rounded away from zero, the inverse errs by less than 2^-51 of itself, which
+// takes no quotient to the next integer, and exact quotients not below themselves.
+template <typename T, bool kRest>
+void DivisionsByOne(const T* a, T b, T* out, int64_t n) {
+  const double inverse = std::nextafter(1.0 / static_cast<double>(b), b < T{0} ? -1.0 : 1.0);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const T quotient = WholePart<T>(static_cast<double>(a[i]) * inverse);
+    out[i] = kRest ? IntOps<T>::Subtract(a[i], IntOps<T>::Multiply(quotient, b)) : quotient;
+  }
+}
+template <typename T, bool kRest>
+void DivideWords(const void* a, const void* b, void* out, int64_t n, Repeat repeat) {
+  const T divisor = n > 0 ? *static_cast<const T*>(b) : T{0};
+  if (repeat == Repeat::kSecond && divisor != 0)
+    return DivisionsByOne<T, kRest>(static_cast<const T*>(a), divisor, static_cast<T*>(out), n);
+  LoopOfTwo<T, T, kRest ? RemainderWord<T> : DivideWord<T>>(a, b, out, n, repeat);
 }
 
 // Shifts of 32-bit numbers; by 32 or more everything is shifted out.
@@ -61,10 +86,10 @@ BinaryLoop Find(Opcode opcode) {
     case Opcode::kMulhi:
       return LoopOfTwo<T, T, Ops::MultiplyHigh>;
     case Opcode::kDivide:
-      if constexpr (kIsWord<T>) return LoopOfTwo<T, T, DivideWord<T>>;
+      if constexpr (kIsWord<T>) return DivideWords<T, false>;
       return LoopOfTwo<T, T, Ops::Divide>;
     case Opcode::kRemainder:
-      if constexpr (kIsWord<T>) return LoopOfTwo<T, T, RemainderWord<T>>;
+      if constexpr (kIsWord<T>) return DivideWords<T, true>;
       return LoopOfTwo<T, T, Ops::Remainder>;
     case Opcode::kPower:
       return LoopOfTwo<T, T, Ops::Power>;

@@ -37,12 +37,51 @@ constexpr std::array<PairLoop, sizeof...(kIndex)> AllLoops(std::index_sequence<k
                (kIndex & 2) != 0, (kIndex & 1) != 0>...};
 }
 
+enum class Combine { kNothing, kOne, kEach };
+
+template <typename T, Combine kCombine>
+void TurnByOne(const T* a, T left, T right, const T* d, T* out, int64_t n) {
+  constexpr T kBits = 8 * sizeof(T);
+  const T keeps_left = static_cast<T>(left < kBits ? ~T{0} : T{0}), by_left = left % kBits;
+  const T keeps_right = static_cast<T>(right < kBits ? ~T{0} : T{0}), by_right = right % kBits;
+  const T one = kCombine == Combine::kOne ? *d : T{0};
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const T turned = ((a[i] << by_left) & keeps_left) | ((a[i] >> by_right) & keeps_right);
+    out[i] = kCombine == Combine::kEach ? turned ^ d[i] : turned ^ one;
+  }
+}
+
+template <typename T>
+void Turn(Elements<void> a, Elements<void> left, Elements<void> right, Elements<void> d, void* out,
+          int64_t n) {
+  const T* x = static_cast<const T*>(a.data);
+  const T* y = static_cast<const T*>(d.data);
+  const T* l = static_cast<const T*>(left.data);
+  const T* r = static_cast<const T*>(right.data);
+  T* z = static_cast<T*>(out);
+  if (a.stride == 1 && left.stride == 0 && right.stride == 0) {
+    if (y == nullptr) return TurnByOne<T, Combine::kNothing>(x, *l, *r, y, z, n);
+    return d.stride == 0 ? TurnByOne<T, Combine::kOne>(x, *l, *r, y, z, n)
+                         : TurnByOne<T, Combine::kEach>(x, *l, *r, y, z, n);
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    const T value = x[i * a.stride];
+    const T turned = IntOps<T>::ShiftLeft(value, l[i * left.stride]) |
+                     IntOps<T>::ShiftRightLogical(value, r[i * right.stride]);
+    z[i] = y == nullptr ? turned : turned ^ y[i * d.stride];
+  }
+}
+
 }  // namespace
 
-PairLoop FindPairLoop(PairOp first, PairOp second, bool one_b, bool one_c) {
+TurnLoop FindTurnLoop(int64_t width) {
+  return width == 4 ? Turn<uint32_t> : width == 8 ? Turn<uint64_t> : nullptr;
+}
+
+const PairLoop* FindPairLoops(PairOp first, PairOp second) {
   static constexpr auto kLoops = AllLoops(std::make_index_sequence<4 * kPairOps * kPairOps>());
-  const size_t pair = static_cast<size_t>(first) * kPairOps + static_cast<size_t>(second);
-  return kLoops[4 * pair + 2 * one_b + one_c];
+  return &kLoops[4 * (static_cast<size_t>(first) * kPairOps + static_cast<size_t>(second))];
 }
 
 }  // namespace toroid::TOROID_LEVEL

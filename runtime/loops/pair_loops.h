@@ -1,10 +1,13 @@
-// Two cheap ops on f32 as one loop: out[i] = (a[i] first b[i]) second c[i]. The value between them stays in a register.
+// Cheap ops as one loop: the values between them stay in registers.
+//
+// Pairs on f32: out[i] = (a[i] first b[i]) second c[i].
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "hlo/opcode.h"
+#include "runtime/loops/element_widths.h"
 #include "runtime/loops/per_level.h"
 
 namespace toroid {
@@ -49,6 +52,14 @@ inline std::optional<PairOp> Exchanged(PairOp op) {
 // b, or c, may be a single value that is used for all n elements. `out` may be a, b or c. The result has the bits of the two ops
 // one after the other.
 using PairLoop = void (*)(const float* a, const float* b, const float* c, float* out, int64_t n);
-TOROID_PER_LEVEL(FindPairLoop, PairLoop(PairOp first, PairOp second, bool one_b, bool one_c));
+// Four loops: by 2 * (b is a single value) + (c is one).
+TOROID_PER_LEVEL(FindPairLoops, const PairLoop*(PairOp first, PairOp second));
+
+// out[i] = ((a[i] << left[i]) | (a[i] >> right[i])) ^ d[i]: rotations, as random numbers are made of. Without d if it is null. What
+// is shifted by all bits or more is 0. `out` may be the memory of any operand of stride 1.
+using TurnLoop = void (*)(Elements<void> a, Elements<void> left, Elements<void> right, Elements<void> d,
+                          void* out, int64_t n);
+// For integers of 4 and 8 bytes; null for others.
+TOROID_PER_LEVEL(FindTurnLoop, TurnLoop(int64_t width));
 
 }  // namespace toroid

@@ -18,25 +18,31 @@ constexpr int64_t kBlockBytes = 64 << 10;  // Accumulators that fit in the secon
 constexpr int64_t kGrainBytes = 128 << 10;
 constexpr int64_t kNarrowestBytes = 4 << 10;  // Least bytes of columns for a thread.
 
+// Combines 2 * kHalf lanes into the first; each step is a vector of its own size.
+template <typename T, T (*kOp)(T, T), int kHalf>
+T CombineLanes(T* lanes) {
+  for (int j = 0; j < kHalf; ++j) lanes[j] = kOp(lanes[j], lanes[j + kHalf]);
+  if constexpr (kHalf > 1) return CombineLanes<T, kOp, kHalf / 2>(lanes);
+  return lanes[0];
+}
+
+// An op's first operand is what it tests for NaN: the element, so that lanes need not wait for the test.
 template <typename T, T (*kOp)(T, T)>
 T ReduceChunk(const T* x, int64_t n) {
   constexpr int kLanes = sizeof(T) >= 8 ? 16 : sizeof(T) >= 4 ? 32 : 64;
   if (n < kLanes) {
     T total = x[0];
-    for (int64_t i = 1; i < n; ++i) total = kOp(total, x[i]);
+    for (int64_t i = 1; i < n; ++i) total = kOp(x[i], total);
     return total;
   }
   T lanes[kLanes];
   for (int j = 0; j < kLanes; ++j) lanes[j] = x[j];
   int64_t i = kLanes;
   for (; i + kLanes <= n; i += kLanes) {
-    for (int j = 0; j < kLanes; ++j) lanes[j] = kOp(lanes[j], x[i + j]);
+    for (int j = 0; j < kLanes; ++j) lanes[j] = kOp(x[i + j], lanes[j]);
   }
-  for (int j = 0; i + j < n; ++j) lanes[j] = kOp(lanes[j], x[i + j]);
-  for (int half = kLanes / 2; half > 0; half /= 2) {
-    for (int j = 0; j < half; ++j) lanes[j] = kOp(lanes[j], lanes[j + half]);
-  }
-  return lanes[0];
+  for (int j = 0; i + j < n; ++j) lanes[j] = kOp(x[i + j], lanes[j]);
+  return CombineLanes<T, kOp, kLanes / 2>(lanes);
 }
 
 template <typename T, T (*kOp)(T, T)>

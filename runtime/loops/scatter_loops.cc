@@ -9,10 +9,20 @@ namespace toroid::TOROID_LEVEL {
 namespace {
 
 template <typename T, T (*kOp)(T, T)>
-void Scatter(const void* data, const int64_t* sources, const int64_t* places, int64_t n, void* result) {
+void Scatter(const void* data, const int64_t* sources, const int64_t* places, int64_t n, int64_t columns,
+             void* result) {
   const T* x = static_cast<const T*>(data);
   T* out = static_cast<T*>(result);
-  for (int64_t i = 0; i < n; ++i) out[places[i]] = kOp(out[places[i]], x[sources[i]]);
+  if (columns == 1) {
+    for (int64_t i = 0; i < n; ++i) out[places[i]] = kOp(out[places[i]], x[sources[i]]);
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    const T* from = x + sources[i];
+    T* to = out + places[i];
+#pragma GCC ivdep
+    for (int64_t k = 0; k < columns; ++k) to[k] = kOp(to[k], from[k]);
+  }
 }
 
 template <typename T>

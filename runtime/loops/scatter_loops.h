@@ -1,4 +1,4 @@
-// Combines single elements into places of an array.
+// Combines rows of elements into places of an array.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace toroid {
 
-// For i < n in order: out[places[i]] = op(out[places[i]], x[sources[i]]). Offsets in elements.
+// For i < n in order, k < columns: out[places[i] + k] = op(out[places[i] + k], x[sources[i] + k]). Offsets in elements.
 using ScatterLoop = void (*)(const void* x, const int64_t* sources, const int64_t* places, int64_t n,
-                             void* out);
+                             int64_t columns, void* out);
 
 // add, multiply, maximum, minimum, and kParameter: overwrite. Floats narrower than f32 are computed in float and rounded by
 // each op. Null for other ops and types.

@@ -3,16 +3,10 @@
 
 #include <cstdint>
 
+#include "runtime/loops/element_widths.h"
 #include "runtime/loops/per_level.h"
 
 namespace toroid {
-
-// Contiguous elements, or, with stride 0, one element used for all.
-template <typename T>
-struct Elements {
-  const T* data;
-  int64_t stride;
-};
 
 // `out` may be on_true.data or on_false.data if their stride is 1.
 using SelectLoop = void (*)(Elements<bool> pred, Elements<void> on_true, Elements<void> on_false, void* out,

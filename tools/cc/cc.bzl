@@ -136,6 +136,7 @@ def cc_library_per_level(name, hdrs, deps = [], copts = [], **attributes):
         native.cc_library(
             name = name + "." + level,
             hdrs = hdrs,
+            features = ["-supports_pic"],  # Each object is compiled once, also for those who read the archive.
             copts = _LEVEL_COPTS + ["-march=x86-64-" + level, "-DTOROID_LEVEL=" + level] +
                     (_ISOLATED if level != _LEVELS[0] else []) + copts,
             deps = deps,

@@ -116,9 +116,9 @@ TEST_F(PerLevelElementwiseTest, SelectionsAndPairs) {
     ExpectSame(absl::StrCat("pair ", ops), [&] {
       Array out(xla::F32, kElements);
       const auto floats = [](const Array& array) { return reinterpret_cast<const float*>(array.data()); };
-      FindPairLoop(static_cast<PairOp>(ops / 4 % kPairOps), static_cast<PairOp>(ops / 4 / kPairOps),
-                   ops % 2 != 0, ops % 4 > 1)(floats(a), floats(b), floats(c),
-                                              reinterpret_cast<float*>(out.data()), kElements);
+      FindPairLoops(static_cast<PairOp>(ops / 4 % kPairOps),
+                    static_cast<PairOp>(ops / 4 / kPairOps))[ops % 4](
+          floats(a), floats(b), floats(c), reinterpret_cast<float*>(out.data()), kElements);
       return out;
     });
   }

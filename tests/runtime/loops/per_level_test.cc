@@ -51,18 +51,22 @@ TEST_F(PerLevelTest, Reductions) {
 TEST_F(PerLevelTest, Scatters) {
   std::vector<int64_t> sources(kElements), places(kElements);
   for (int64_t i = 0; i < kElements; ++i) {
-    sources[i] = random_() % kElements;
+    sources[i] = random_() % (kElements - 7);
     places[i] = random_() % 100;
   }
   for (const PrimitiveType type : kTypes) {
     const Array x = Random(type), before = Random(type);
     for (const Opcode opcode : kOpcodes) {
       if (FindScatterLoop(opcode, type) == nullptr) continue;
-      ExpectSame(absl::StrCat("scatter ", OpcodeName(opcode), " ", TypeName(type)), [&] {
+      const auto scatter = [&](int64_t n, int64_t columns) {
         Array out = before;
-        FindScatterLoop(opcode, type)(x.data(), sources.data(), places.data(), kElements, out.data());
+        FindScatterLoop(opcode, type)(x.data(), sources.data(), places.data(), n, columns, out.data());
         return out;
-      });
+      };
+      ExpectSame(absl::StrCat("scatter ", OpcodeName(opcode), " ", TypeName(type)),
+                 [&] { return scatter(kElements, 1); });
+      ExpectSame(absl::StrCat("scatter of rows ", OpcodeName(opcode), " ", TypeName(type)),
+                 [&] { return scatter(kElements / 8, 7); });
     }
   }
 }
