@@ -50,7 +50,7 @@ FLOORS = {
                     'search', 'stages', 'sharding_search'],
     'runtime': ['loops', 'transport', 'mesh', 'plan', 'groups', 'dynamic', 'kernels', 'kernels/linear_algebra', 'collectives',
                 'engine', 'numerics', 'partitioned', 'arguments', 'check'],
-    'simulator': ['machines', 'network', 'collectives', 'schedule', 'chip lowering memory', 'report', 'stages', 'cost'],
+    'simulator': ['machines', 'network', 'collectives', 'schedule', 'chip lowering memory', 'simple', 'report', 'stages', 'cost'],
 }
 SKIPPED = {'hlo/proto', 'examples/workspace'}
 # The libraries that other workspaces use, by folder (examples/workspace).

@@ -20,24 +20,6 @@ Bound BoundOf(double total, double matrix, double vector, double memory, double 
 
 }  // namespace
 
-absl::string_view BoundName(Bound bound) {
-  switch (bound) {
-    case Bound::kNothing:
-      return "";
-    case Bound::kMatrix:
-      return "matrix";
-    case Bound::kVector:
-      return "vector";
-    case Bound::kMemory:
-      return "memory";
-    case Bound::kMovement:
-      return "movement";
-    case Bound::kLatency:
-      return "latency";
-  }
-  return "";
-}
-
 const GroupTime& ChipModel::TimeOf(const Instruction& group) {
   const GroupWork work = GroupWorkOf(group, core_);
   const auto [place, is_new] = known_.try_emplace(work);
@@ -114,11 +96,6 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
                 work.ideal_bytes / memory.bytes_per_second()});
   time.roofline_picoseconds = static_cast<int64_t>(std::min(ideal * kPicosecondsPerSecond, 4e18));
   return time;
-}
-
-double PeakMatrixFlopsPerSecond(const CoreSpec& core) {
-  const auto tile = static_cast<double>(core.matrix().tile());
-  return 2 * tile * tile * static_cast<double>(core.matrix().units()) * core.clock_hertz();
 }
 
 }  // namespace toroid

@@ -13,44 +13,21 @@
 // Groups that ask the same of the core are looked up, not computed again.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/string_view.h"
 #include "hlo/ir/instruction.h"
+#include "simulator/chip/core_model.h"
 #include "simulator/chip/group_work.h"
 #include "simulator/machines/core.pb.h"
 
 namespace toroid {
 
-// What a group would be faster with more of.
-enum class Bound : uint8_t { kNothing, kMatrix, kVector, kMemory, kMovement, kLatency };
-
-// "matrix", "vector", "memory", "movement", "latency", "".
-absl::string_view BoundName(Bound bound);
-
-struct GroupTime {
-  int64_t picoseconds = 0;
-  Bound bound = Bound::kNothing;
-  double flops = 0;  // Of matrix units and vector unit, nothing padded or done twice.
-  double bytes = 0;  // From and to memory, padded, as often as they move.
-  // Cycles of each product of matrices in it, in the order of GroupWork::products.
-  std::vector<double> product_cycles;
-  // The longest of: flops at the peak of their unit, bytes of operands and results, unpadded, at memory's rate.
-  int64_t roofline_picoseconds = 0;
-};
-
-// Multiplications and additions per second of all matrix units.
-double PeakMatrixFlopsPerSecond(const CoreSpec& core);
-
-class ChipModel {
+class ChipModel : public CoreModel {
  public:
   explicit ChipModel(const CoreSpec& core) : core_(core) {}
 
   // Of one instruction; zeros for what takes no time of its own (parameters, tuples, constants), and for calls, loops,
   // branches and collectives.
-  const GroupTime& TimeOf(const Instruction& group);
+  const GroupTime& TimeOf(const Instruction& group) override;
   const CoreSpec& core() const { return core_; }
 
  private:

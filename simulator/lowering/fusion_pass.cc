@@ -19,11 +19,11 @@ namespace {
 
 class Fuser {
  public:
-  Fuser(Computation* computation, const Tiling& tiling)
+  Fuser(Computation* computation, const Tiling& tiling, GroupPlan plan)
       : computation_(computation),
         tiling_(tiling),
         n_(computation->size()),
-        plan_(PlanGroups(*computation, tiling)),
+        plan_(std::move(plan)),
         copy_(n_),
         stamp_(n_, 0) {}
 
@@ -204,7 +204,8 @@ absl::StatusOr<bool> FusionPass::Run(std::unique_ptr<Module>* module) {
   bool changed = false;
   for (Computation* computation : run) {
     if (computation->is_fusion()) continue;
-    ASSIGN_OR_RETURN(const bool now, Fuser(computation, tiling_).Run());
+    GroupPlan plan = planner_ != nullptr ? planner_(*computation) : PlanGroups(*computation, tiling_);
+    ASSIGN_OR_RETURN(const bool now, Fuser(computation, tiling_, std::move(plan)).Run());
     changed |= now;
   }
   if (changed) EliminateDeadCode(module->get());

@@ -41,21 +41,29 @@
 // Source: XLA's instruction fusion and multi-output fusion, with the choices seen in Google's compiler for TPU v3.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <utility>
 
 #include "hlo/passes/pass.h"
+#include "simulator/lowering/group_plan.h"
 #include "simulator/lowering/tiling.h"
 
 namespace toroid {
 
+using GroupPlanner = std::function<GroupPlan(const Computation& computation)>;
+
 class FusionPass : public Pass {
  public:
-  explicit FusionPass(const Tiling& tiling) : tiling_(tiling) {}
+  // Groups by the rules above, or by others.
+  explicit FusionPass(const Tiling& tiling, GroupPlanner planner = nullptr)
+      : tiling_(tiling), planner_(std::move(planner)) {}
   absl::string_view name() const override { return "fusion"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
 
  private:
   const Tiling tiling_;
+  const GroupPlanner planner_;
 };
 
 }  // namespace toroid

@@ -1,4 +1,4 @@
-// BUILD: embed "tpu_v2.textproto", "tpu_v3.textproto", "tpu_v4.textproto", "islands.textproto"
+// BUILD: embed "tpu_v2.textproto", "tpu_v3.textproto", "tpu_v4.textproto", "tpu_v5e.textproto", "tpu_v5p.textproto", "tpu_v6e.textproto", "islands.textproto"
 #include "simulator/machines/machine.h"
 
 #include <algorithm>
@@ -52,6 +52,7 @@ bool IsNumber(const FieldDescriptor& field) {
 }
 
 constexpr char kMeasured[] = "measured";
+constexpr char kSimple[] = "core.simple";
 
 // Calls `visit` for every number under `message`, those that are not set as 0; of what was measured only those that are set.
 void ForEachNumber(Message* message, const std::string& prefix,
@@ -64,7 +65,8 @@ void ForEachNumber(Message* message, const std::string& prefix,
     for (int e = 0; e < elements; ++e) {
       const std::string element_path = field->is_repeated() ? absl::StrCat(path, "[", e, "]") : path;
       if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
-        if (absl::StartsWith(path, kMeasured) && !reflection.HasField(*message, field)) continue;
+        const bool may_be_missing = absl::StartsWith(path, kMeasured) || path == kSimple;
+        if (may_be_missing && !reflection.HasField(*message, field)) continue;
         Message* inner = field->is_repeated() ? reflection.MutableRepeatedMessage(message, field, e)
                                               : reflection.MutableMessage(message, field);
         ForEachNumber(inner, element_path, visit);
@@ -117,8 +119,28 @@ bool MayBeZero(const Number& number) {
          absl::StrContains(number.path, ".slots_of.");
 }
 
+// Plain rules do not ask for it.
+bool IsUnused(absl::string_view path) {
+  static constexpr absl::string_view kUsed[] = {"core.memory_bytes",
+                                                "core.clock_hertz",
+                                                "core.matrix.units",
+                                                "core.matrix.tile",
+                                                "core.vector.lanes",
+                                                "core.vector.sublanes",
+                                                "core.vector.slots",
+                                                "core.memory.bytes_per_second",
+                                                "core.simple.",
+                                                "core.memory.stream_efficiency",
+                                                "core.matrix.cycles_per_row",
+                                                "core.vector.slots_of.exponential"};
+  return absl::StartsWith(path, "core.") &&
+         std::none_of(std::begin(kUsed), std::end(kUsed),
+                      [&](absl::string_view used) { return absl::StartsWith(path, used); });
+}
+
 absl::Status CheckNumbers(MachineFamily* family) {
   absl::Status first;
+  const bool is_simple = family->core().has_simple();
   ForEachNumber(family, "", [&](const Number& number) {
     if (!first.ok()) return;
     const double value = Get(number);
@@ -126,7 +148,7 @@ absl::Status CheckNumbers(MachineFamily* family) {
       first = absl::InvalidArgumentError(absl::StrCat(number.path, " is no finite number"));
     } else if (value < 0) {
       first = absl::InvalidArgumentError(absl::StrCat(number.path, " is negative: ", value));
-    } else if (value == 0 && !MayBeZero(number)) {
+    } else if (value == 0 && !MayBeZero(number) && !(is_simple && IsUnused(number.path))) {
       first = absl::InvalidArgumentError(absl::StrCat(number.path, " is 0 or missing; it must be more"));
     }
   });

@@ -69,18 +69,20 @@ class Scheduler {
       op.instruction = instruction.get();
       const bool runs_body = RunsBody(*instruction);
       int64_t duration = 0;
+      bool waits = runs_body;  // For both streams, and holds both.
       if (runs_body) {
         ASSIGN_OR_RETURN(duration, BodiesDuration(*instruction, &op.trips));
       } else {
         ASSIGN_OR_RETURN(const OpTime time, times_(*instruction));
         duration = time.picoseconds;
         op.is_communication = time.is_communication;
+        waits = op.is_communication && !time.is_asynchronous && !options_.overlap;
       }
       if (duration == 0 && !runs_body) {
         ends[instruction->index()] = ready;
         continue;
       }
-      if (runs_body || !options_.overlap) {
+      if (waits) {
         op.start_ps = std::max({ready, compute_free, communication_free});
       } else {
         op.start_ps = std::max(ready, op.is_communication ? communication_free : compute_free);
@@ -89,7 +91,7 @@ class Scheduler {
       if (!end.has_value()) return TooLong(*instruction);
       op.end_ps = *end;
       ends[instruction->index()] = *end;
-      if (runs_body || !options_.overlap) {
+      if (waits) {
         compute_free = communication_free = *end;
       } else {
         (op.is_communication ? communication_free : compute_free) = *end;

@@ -3,7 +3,7 @@
 // All cores run one program, so one schedule stands for all. A core does one thing at a time, in the order of the
 // instructions, and waits in a collective until its bytes have arrived:
 //   step = sum over ops of executions * time
-// With `overlap`, collectives have a stream of their own: each stream takes its ops in program order, and an op starts
+// With `overlap`, or if they are asynchronous, collectives have a stream of their own: each stream takes its ops in program order, and an op starts
 // when its stream is free and its operands are there:
 //   start = max(end of the previous op of its stream, ends of its operands)
 // A loop, branch or call waits for both streams and holds both. An iteration is condition, then body.
@@ -25,6 +25,8 @@ namespace toroid {
 struct OpTime {
   int64_t picoseconds = 0;
   bool is_communication = false;
+  bool is_asynchronous =
+      false;  // A collective that other ops run beside, also without ScheduleOptions::overlap.
 };
 using OpTimes = std::function<absl::StatusOr<OpTime>(const Instruction& instruction)>;
 

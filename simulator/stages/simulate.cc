@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/device_groups.h"
@@ -25,6 +26,8 @@
 #include "simulator/machines/router_tables.h"
 #include "simulator/memory/memory_profile.h"
 #include "simulator/memory/temporaries.h"
+#include "simulator/simple/lower_simply.h"
+#include "simulator/simple/simple_core.h"
 #include "simulator/stages/collective_times.h"
 #include "simulator/stages/program_devices.h"
 
@@ -77,6 +80,11 @@ double SlowestSpeed(const Machine& machine, absl::Span<const int64_t> core_of_de
   return slowest;
 }
 
+std::unique_ptr<CoreModel> MakeCoreModel(const CoreSpec& core) {
+  if (core.has_simple()) return std::make_unique<SimpleCore>(core);
+  return std::make_unique<ChipModel>(core);
+}
+
 class Simulator {
  public:
   Simulator(const Module& lowered, const SimulationOptions& options,
@@ -86,7 +94,7 @@ class Simulator {
         slots_(std::move(slots)),
         names_(lowered),
         options_(options),
-        chip_(options.machine.family.core()),
+        core_(MakeCoreModel(options.machine.family.core())),
         network_(std::move(network)),
         collectives_(network_.get(), counts),
         speed_(SlowestSpeed(options.machine, network_->core_of_device())) {}
@@ -120,11 +128,17 @@ class Simulator {
  private:
   absl::StatusOr<OpTime> TimeOf(const Instruction& op) {
     ASSIGN_OR_RETURN(const CollectiveTime* collective, collectives_.Of(op));
-    if (collective != nullptr) return OpTime{collective->estimate.time, true};
-    const int64_t picoseconds = chip_.TimeOf(op).picoseconds;
+    if (collective != nullptr) {
+      return OpTime{collective->estimate.time, true, IsAsynchronous(CollectiveKindName(collective->kind))};
+    }
+    const int64_t picoseconds = core_->TimeOf(op).picoseconds;
     // All wait for the slowest at the next collective.
     return OpTime{speed_ == 1 ? picoseconds : static_cast<int64_t>(static_cast<double>(picoseconds) / speed_),
                   false};
+  }
+
+  bool IsAsynchronous(absl::string_view kind) const {
+    return absl::c_linear_search(options_.machine.family.network().asynchronous(), kind);
   }
 
   // A row for each op that takes time; costliest first.
@@ -191,7 +205,7 @@ class Simulator {
   }
 
   PredictedGroup GroupRow(const Instruction& op) {
-    const GroupTime& time = chip_.TimeOf(op);
+    const GroupTime& time = core_->TimeOf(op);
     PredictedGroup row;
     row.instruction = NameOf(op);
     row.opcode = std::string(op.opcode_name());
@@ -389,7 +403,7 @@ class Simulator {
   const std::vector<bool> slots_;  // Of module_'s parameters.
   const TextNames names_;
   const SimulationOptions& options_;
-  ChipModel chip_;
+  const std::unique_ptr<CoreModel> core_;
   std::unique_ptr<CollectiveSimulator> network_;
   CollectiveTimes collectives_;
   const double speed_;  // Of the slowest chip that runs the program.
@@ -420,7 +434,9 @@ absl::StatusOr<Simulation> Simulate(const Module& module, const SimulationOption
                                                    " cores, and the program is for ", devices, " devices"));
   }
   Simulation simulation;
-  ASSIGN_OR_RETURN(simulation.lowered, Lower(module, machine.family.core()));
+  ASSIGN_OR_RETURN(simulation.lowered, machine.family.core().has_simple()
+                                           ? LowerSimply(module, machine.family.core())
+                                           : Lower(module, machine.family.core()));
   ASSIGN_OR_RETURN(
       std::unique_ptr<CollectiveSimulator> network,
       CollectiveSimulator::Create(machine.family.network(), machine.slice, machine.family.cores_per_chip(),

@@ -1,0 +1,42 @@
+// How long a core takes for a group of instructions: what models answer.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "hlo/ir/instruction.h"
+#include "simulator/machines/core.pb.h"
+
+namespace toroid {
+
+// What a group would be faster with more of.
+enum class Bound : uint8_t { kNothing, kMatrix, kVector, kMemory, kMovement, kLatency };
+
+// "matrix", "vector", "memory", "movement", "latency", "".
+absl::string_view BoundName(Bound bound);
+
+struct GroupTime {
+  int64_t picoseconds = 0;
+  Bound bound = Bound::kNothing;
+  double flops = 0;  // Of matrix units and vector unit, nothing padded or done twice.
+  double bytes = 0;  // From and to memory, padded, as often as they move.
+  // Cycles of each product of matrices in it, in the order of GroupWork::products.
+  std::vector<double> product_cycles;
+  // The longest of: flops at the peak of their unit, bytes of operands and results, unpadded, at memory's rate.
+  int64_t roofline_picoseconds = 0;
+};
+
+// Multiplications and additions per second of all matrix units.
+double PeakMatrixFlopsPerSecond(const CoreSpec& core);
+
+// A model of a core, of which there are two: chip_model.h, simulator/simple/simple_core.h.
+class CoreModel {
+ public:
+  virtual ~CoreModel() = default;
+  // Of one instruction of the lowered module; zeros for what takes no time of its own (parameters, tuples, constants), and for
+  // calls, loops, branches and collectives.
+  virtual const GroupTime& TimeOf(const Instruction& group) = 0;
+};
+
+}  // namespace toroid
