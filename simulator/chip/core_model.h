@@ -23,6 +23,8 @@ struct GroupTime {
   double bytes = 0;  // From and to memory, padded, as often as they move.
   // Cycles of each product of matrices in it, in the order of GroupWork::products.
   std::vector<double> product_cycles;
+  // A custom call of which more is known than its operands and results.
+  bool is_known_kernel = false;
   // The longest of: flops at the peak of their unit, bytes of operands and results, unpadded, at memory's rate.
   int64_t roofline_picoseconds = 0;
 };

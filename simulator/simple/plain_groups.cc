@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hlo/analysis/custom_call_targets.h"
 #include "hlo/analysis/work.h"
 
 namespace toroid {
@@ -42,6 +43,8 @@ bool IsNoGroup(const Instruction& op) {
     case Opcode::kReplicaId:
     case Opcode::kOptimizationBarrier:
       return true;
+    case Opcode::kCustomCall:
+      return IsIdentityTarget(op);
     default:
       return HasTrait(op.opcode(), kRunsBody) || HasTrait(op.opcode(), kSideEffect) ||
              IsCollective(op.opcode());

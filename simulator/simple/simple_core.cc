@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "hlo/analysis/custom_call_targets.h"
 #include "hlo/analysis/work.h"
 #include "hlo/ir/attribute_views.h"
 #include "simulator/lowering/tiling.h"
@@ -61,6 +62,8 @@ double PaddingOf(const Instruction& group, const Tiling& tiling) {
 }
 
 bool TakesTime(const Instruction& op) {
+  // What moves to and from the host's memory does so beside the core.
+  if (IsIdentityTarget(op)) return false;
   switch (op.opcode()) {
     case Opcode::kParameter:
     case Opcode::kConstant:
@@ -88,7 +91,7 @@ const GroupTime& SimpleCore::TimeOf(const Instruction& group) {
 
 double SimpleCore::ProductSeconds(const Instruction& group) const {
   const MatrixUnitSpec& matrix = core_.matrix();
-  const double peak = PeakMatrixFlopsPerSecond(core_) * core_.simple().product_share();
+  const double peak = PeakMatrixFlopsPerSecond(core_) * core_.simple().product_efficiency();
   const auto seconds = [&](const Instruction& op) {
     return PaddedFlops(SizesOf(op), static_cast<double>(matrix.tile()),
                        static_cast<double>(core_.vector().sublanes())) /
@@ -110,10 +113,9 @@ GroupTime SimpleCore::Compute(const Instruction& group) const {
   const double dense = static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written);
   time.bytes = dense * PaddingOf(group, {core_.vector().sublanes(), core_.vector().lanes()});
   const double products = ProductSeconds(group);
-  const double slots =
-      (static_cast<double>(work.vector_flops) +
-       static_cast<double>(work.transcendentals) * (core_.vector().slots_of().exponential() - 1)) /
-      lanes;
+  const double slots = (static_cast<double>(work.vector_flops) +
+                        static_cast<double>(work.transcendentals) * core_.vector().slots_of().exponential()) /
+                       lanes;
   const double vector = slots / static_cast<double>(core_.vector().slots()) / core_.clock_hertz();
   const double memory = time.bytes / (core_.memory().bytes_per_second() * core_.memory().stream_efficiency());
   double seconds = std::max({products, vector, memory});
@@ -124,6 +126,7 @@ GroupTime SimpleCore::Compute(const Instruction& group) const {
   if (const std::optional<KernelTime> kernel = KernelTimeOf(group, core_); kernel.has_value()) {
     seconds = std::max(kernel->seconds, memory);
     time.flops = kernel->flops;
+    time.is_known_kernel = true;
     time.bound = kernel->is_matrix_bound ? Bound::kMatrix : Bound::kVector;
   }
   const double roofline =

@@ -2,7 +2,7 @@
 // compiler's choices are not described in their file.
 //
 //   group_seconds + max(P, V, M)
-//   P = flops of products, sizes padded to tiles of the matrix unit, / (peak x product_share)
+//   P = flops of products, sizes padded to tiles of the matrix unit, / (peak x product_efficiency)
 //   V = vector instructions / slots per second
 //   M = bytes read and written, arrays padded to tiles, / (bytes_per_second x stream_share)
 // Attention kernels written in Pallas: kernel_time.h. A custom call that is not known takes the time of its bytes.

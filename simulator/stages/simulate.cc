@@ -186,7 +186,8 @@ class Simulator {
     std::map<std::string, int64_t> calls;
     for (const auto& [op, row] : row_) {
       const Instruction& main = MainOpOf(*op);
-      if (main.opcode() == Opcode::kCustomCall) ++calls[std::string(main.custom_call_target())];
+      if (main.opcode() == Opcode::kCustomCall && !core_->TimeOf(*op).is_known_kernel)
+        ++calls[std::string(main.custom_call_target())];
     }
     for (const auto& [target, count] : calls) {
       prediction_.notes.push_back(

@@ -54,6 +54,42 @@ TEST(MachineTest, EverySliceBuiltInLoadsAndKeepsItsName) {
   }
 }
 
+// Peaks as their maker publishes them: bf16 TFLOP/s and GB/s of a chip; slices by chips, those of v5p by cores.
+TEST(MachineTest, ChipsOfTodayHaveThePublishedRates) {
+  struct Chip {
+    std::string slice;
+    int64_t chips;
+    double teraflops, gigabytes, link;
+  };
+  const Chip kChips[] = {{"tpu-v5e-256", 256, 197, 819, 45},
+                         {"tpu-v5p-2048", 1024, 459, 2765, 90},
+                         {"tpu-v6e-256", 256, 918, 1640, 90}};
+  for (const Chip& chip : kChips) {
+    ASSERT_OK_AND_ASSIGN(const Machine machine, LoadMachine(chip.slice));
+    const CoreSpec& core = machine.family.core();
+    EXPECT_EQ(machine.cores(), chip.chips);
+    const double tile = static_cast<double>(core.matrix().tile());
+    const double peak = 2 * tile * tile * static_cast<double>(core.matrix().units()) * core.clock_hertz();
+    EXPECT_NEAR(peak, chip.teraflops * 1e12, 1e12) << chip.slice;
+    EXPECT_EQ(core.memory().bytes_per_second(), chip.gigabytes * 1e9);
+    EXPECT_EQ(machine.family.network().link_bytes_per_second(), chip.link * 1e9);
+  }
+  ASSERT_OK_AND_ASSIGN(const Machine small, LoadMachine("tpu-v5e-128"));
+  EXPECT_FALSE(small.slice.wrap(0)) << "a side of 8 is no ring";
+  EXPECT_TRUE(small.slice.wrap(1));
+}
+
+TEST(MachineTest, PlainRulesNeedFewNumbers) {
+  const std::string text = R"(name: "m" cores_per_chip: 1
+core { memory_bytes: 1 clock_hertz: 1 matrix { units: 1 tile: 8 cycles_per_row: 1 } vector { lanes: 8 sublanes: 8 slots: 1 }
+       memory { bytes_per_second: 1 stream_efficiency: 1 } simple { product_efficiency: )";
+  const std::string rest = R"( } }
+network { link_bytes_per_second: 1e9 injection_bytes_per_second: 1e9 }
+slices { name: "one" chips: [1] })";
+  EXPECT_OK(ParseMachine(text + "0.9" + rest, "", "m.textproto").status());
+  ExpectRefused(text + "0" + rest, "core.simple.product_efficiency is 0 or missing");
+}
+
 TEST(MachineTest, SlicesOfTpuV3HaveTheCoresTheyAreNamedFor) {
   for (const int64_t cores : {8, 16, 32, 64, 128, 256, 512, 1024, 2048}) {
     ASSERT_OK_AND_ASSIGN(const Machine machine, LoadMachine(absl::StrCat("tpu-v3-", cores)));

@@ -5,6 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "hlo/base/status.h"
 #include "hlo/io/hlo_text.h"
 #include "tests/status_matchers.h"
 
@@ -51,6 +52,18 @@ ENTRY main {
 TEST(ScheduleTest, OneThingAtATimeIsTheSumAndOverlapHidesCollectives) {
   EXPECT_EQ(Microseconds(kDotAndReduce), 60);
   EXPECT_EQ(Microseconds(kDotAndReduce, {.overlap = true}), 40);
+}
+
+TEST(ScheduleTest, AnAsynchronousCollectiveRunsBesideOtherOpsWithoutOverlap) {
+  const auto module = ParseModule(kDotAndReduce);
+  ASSERT_OK(module.status());
+  const auto times = [](const Instruction& op) -> absl::StatusOr<OpTime> {
+    ASSIGN_OR_RETURN(OpTime time, TimeOf(op));
+    time.is_asynchronous = time.is_communication;
+    return time;
+  };
+  ASSERT_OK_AND_ASSIGN(const Schedule schedule, ComputeSchedule(**module, times, {}));
+  EXPECT_EQ(schedule.step_ps, 40 * kMicrosecond);
 }
 
 TEST(ScheduleTest, OverlapWaitsForOperands) {

@@ -1,0 +1,147 @@
+// BUILD: size = "small"
+// Times of groups by the roofline of a core.
+#include "simulator/simple/simple_core.h"
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "hlo/io/hlo_text.h"
+#include "simulator/machines/machine.h"
+#include "simulator/simple/lower_simply.h"
+#include "simulator/stages/simulate.h"
+#include "tests/runtime/evaluate.h"
+#include "tests/status_matchers.h"
+
+namespace toroid {
+namespace {
+
+// Half the units of a v5e, and numbers that are easy to divide by.
+CoreSpec Core() {
+  CoreSpec core;
+  core.set_memory_bytes(1 << 30);
+  core.set_clock_hertz(1e9);
+  core.mutable_matrix()->set_units(2);
+  core.mutable_matrix()->set_tile(128);
+  core.mutable_vector()->set_lanes(128);
+  core.mutable_vector()->set_sublanes(8);
+  core.mutable_vector()->set_slots(4);
+  core.mutable_vector()->mutable_slots_of()->set_exponential(2);
+  core.mutable_memory()->set_bytes_per_second(1e12);
+  core.mutable_memory()->set_stream_efficiency(0.5);
+  core.mutable_simple()->set_product_efficiency(0.5);
+  return core;
+}
+
+GroupTime RootTime(const std::string& body) {
+  const CoreSpec core = Core();
+  const std::unique_ptr<Module> module = MakeModule(body);
+  const auto lowered = LowerSimply(*module, core);
+  EXPECT_OK(lowered.status());
+  SimpleCore model(core);
+  return model.TimeOf(*(*lowered)->entry()->root());
+}
+
+TEST(SimpleCoreTest, ProductsByFlops) {
+  const GroupTime time = RootTime(R"(
+    x = bf16[1024,1024] parameter(0)
+    ROOT y = bf16[1024,1024] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+)");
+  // 2 x 1024^3 flops at 2 x 128^2 x 2 x 1 GHz, half of it: 65.5 us.
+  EXPECT_EQ(time.picoseconds, 65'536'000);
+  EXPECT_EQ(time.bound, Bound::kMatrix);
+  EXPECT_EQ(time.flops, 2.0 * 1024 * 1024 * 1024);
+}
+
+TEST(SimpleCoreTest, SizesArePaddedToTiles) {
+  // 130 columns take two tiles, 1,000 rows of what is contracted eight; rows go eight by eight.
+  const GroupTime time = RootTime(R"(
+    x = bf16[1001,1000] parameter(0)
+    w = bf16[1000,130] parameter(1)
+    ROOT y = bf16[1001,130] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+)");
+  // Tiles of w, past which 1,008 rows go, against tiles of x, past which 136 go.
+  const double padded = 2.0 * 1024 * std::min(1008 * 256, 136 * 1024);
+  EXPECT_NEAR(static_cast<double>(time.picoseconds), padded / (2 * 2 * 128 * 128 * 1e9 * 0.5) * 1e12, 2);
+}
+
+TEST(SimpleCoreTest, ElementwiseGroupsByBytesOfPaddedArrays) {
+  const GroupTime time = RootTime(R"(
+    x = f32[4096,64] parameter(0)
+    ROOT y = f32[4096,64] negate(x)
+)");
+  // 64 of 128 lanes: 2 MB in, 2 MB out, at 0.5 TB/s, unless the other order pads less; arguments are row-major here.
+  EXPECT_NEAR(static_cast<double>(time.picoseconds), 2 * 4096 * 128 * 4 / 0.5e12 * 1e12, 2);
+  EXPECT_EQ(time.bound, Bound::kMemory);
+}
+
+TEST(SimpleCoreTest, ManyInstructionsByTheVectorUnit) {
+  std::string body = "x = f32[8,128] parameter(0)\n v0 = f32[8,128] exponential(x)\n";
+  for (int i = 1; i < 100; ++i) absl::StrAppend(&body, "v", i, " = f32[8,128] exponential(v", i - 1, ")\n");
+  absl::StrAppend(&body, "ROOT y = f32[8,128] negate(v99)\n");
+  const GroupTime time = RootTime(body);
+  // One register, 201 slots, four a cycle.
+  EXPECT_NEAR(static_cast<double>(time.picoseconds), 201 / 4.0 * 1000, 2);
+  EXPECT_EQ(time.bound, Bound::kVector);
+}
+
+// A causal mask of 4 x 4 blocks: 10 are computed. [batch, heads, queries, depth].
+std::string Attention(const std::string& mask,
+                      const std::string& name = "splash_mha_fwd_segmented_residuals") {
+  return absl::StrCat(R"(
+    next = s8[1,4,4] constant({ { { 0, 0, 0, 0 }, { 0, 1, 0, 0 }, { 0, 1, 2, 0 }, { 0, 1, 2, 3 } } })
+    mask = s8[1,4,4] constant()",
+                      mask, R"()
+    q = bf16[2,3,2048,128] parameter(0)
+    k = bf16[2,3,2048,128] parameter(1)
+    ROOT a = bf16[2,3,2048,128] custom-call(next, mask, q, k, k), custom_call_target="tpu_custom_call", metadata={op_name="jit(f)/)",
+                      name, R"(/pallas_call"}
+)");
+}
+constexpr char kCausal[] = "{ { { 1, 0, 0, 0 }, { 2, 1, 0, 0 }, { 2, 2, 1, 0 }, { 2, 2, 2, 1 } } }";
+constexpr char kWhole[] = "{ { { 2, 2, 2, 2 }, { 2, 2, 2, 2 }, { 2, 2, 2, 2 }, { 2, 2, 2, 2 } } }";
+
+TEST(SimpleCoreTest, AttentionKernelsByTheBlocksThatAreComputed) {
+  const GroupTime causal = RootTime(Attention(kCausal)), whole = RootTime(Attention(kWhole));
+  // Two products of [512,512] by 128 each.
+  EXPECT_EQ(causal.flops, 6.0 * 10 * 2 * 2 * 512 * 512 * 128);
+  EXPECT_EQ(whole.flops, 1.6 * causal.flops);
+  EXPECT_TRUE(causal.is_known_kernel);
+  // With half of a v5e's units products take 2,048 cycles a block, more than the 1,229 bundles beside them.
+  EXPECT_NEAR(static_cast<double>(causal.picoseconds), 6 * (10 * (2048 + 110) + 4 * 506) * 1e3, 2);
+  EXPECT_EQ(causal.bound, Bound::kMatrix);
+}
+
+TEST(SimpleCoreTest, OfAnUnknownKernelTheBytesCount) {
+  const GroupTime time = RootTime(Attention(kCausal, "my_kernel"));
+  EXPECT_FALSE(time.is_known_kernel);
+  EXPECT_EQ(time.bound, Bound::kMemory);
+}
+
+// A v5e hides gathers and waits for reductions.
+TEST(SimpleCoreTest, MachinesSayWhichCollectivesAreHidden) {
+  const std::string text = R"(HloModule m, num_partitions=16
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x = bf16[8192,8192] parameter(0)
+  w = bf16[512,8192] parameter(1)
+  g = bf16[8192,8192] all-gather(w), channel_id=1, use_global_device_ids=true, dimensions={0}, replica_groups=[1,16]<=[16]
+  h = bf16[8192,8192] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  y = bf16[8192,8192] dot(h, g), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT t = (bf16[8192,8192], bf16[8192,8192]) tuple(h, y) })";
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Module> module, ParseModule(text));
+  SimulationOptions options;
+  ASSERT_OK_AND_ASSIGN(options.machine, LoadMachine("tpu-v5e-16"));
+  ASSERT_OK_AND_ASSIGN(const Simulation hidden, Simulate(*module, options));
+  EXPECT_EQ(hidden.prediction.communication_share, 0);
+  options.machine.family.mutable_network()->clear_asynchronous();
+  ASSERT_OK_AND_ASSIGN(const Simulation waits, Simulate(*module, options));
+  EXPECT_GT(waits.prediction.communication_share, 0.05);
+  EXPECT_GT(waits.prediction.step_ps, hidden.prediction.step_ps);
+}
+
+}  // namespace
+}  // namespace toroid
