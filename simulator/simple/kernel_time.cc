@@ -63,10 +63,11 @@ std::optional<BlockMask> MaskOf(const Instruction& call) {
   BlockMask blocks;
   blocks.rows = static_cast<double>(shape.dim(1));
   blocks.columns = static_cast<double>(shape.dim(2));
+  // The mask of each head, or of all; where heads are on several devices each has a part of it.
   const char* bytes = mask->bytes();
-  const auto computed =
-      std::count_if(bytes, bytes + shape.NumElements(), [](char block) { return block != 0; });
-  blocks.computed = static_cast<double>(computed) / static_cast<double>(shape.dim(0));
+  const int64_t all = mask->shape().NumElements();
+  const auto computed = std::count_if(bytes, bytes + all, [](char block) { return block != 0; });
+  blocks.computed = static_cast<double>(computed) / static_cast<double>(all) * blocks.rows * blocks.columns;
   return blocks;
 }
 
@@ -89,12 +90,16 @@ std::optional<KernelTime> KernelTimeOf(const Instruction& group, const CoreSpec&
   const double flops = static_cast<double>(kernel->products()) * 2 * scores * depth;
   const double padded = flops * std::ceil(depth / tile) * tile / depth;
   const double products = padded / (2 * tile * tile * static_cast<double>(core.matrix().units()));
-  const double others = scores / 1024 * kernel->bundles_per_kiloscore();
+  // Cores of one device share the rows of blocks.
+  const double per_bundle =
+      static_cast<double>(Kernels().bundle_slots()) / static_cast<double>(core.vector().slots());
+  const double others = scores / 1024 * kernel->bundles_per_kiloscore() * per_bundle;
   KernelTime time;
   time.flops = flops * mask->computed * heads;
   time.is_matrix_bound = products > others;
-  const double cycles = (std::max(products, others) + kernel->block_bundles()) * mask->computed +
-                        kernel->row_bundles() * mask->rows;
+  const double cycles =
+      std::max(products, others) * mask->computed +
+      (kernel->block_bundles() * mask->computed + kernel->row_bundles() * mask->rows) * per_bundle;
   time.seconds = cycles * heads / core.clock_hertz();
   return time;
 }

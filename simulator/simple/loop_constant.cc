@@ -22,14 +22,28 @@ bool IsElement(const Instruction& op, const Instruction& of, int64_t index) {
   return op.opcode() == Opcode::kGetTupleElement && op.operand(0) == &of && op.tuple_index() == index;
 }
 
-// What the value is one level further out; null if there is no such thing.
+// The operand of which the fusion cuts a part; null if it does something else.
+const Instruction* SlicedByFusion(const Instruction& fusion) {
+  const Instruction* inside = fusion.called(0)->root();
+  while (inside->opcode() == Opcode::kDynamicSlice || inside->opcode() == Opcode::kSlice)
+    inside = inside->operand(0);
+  return inside->opcode() == Opcode::kParameter && inside != fusion.called(0)->root()
+             ? fusion.operand(static_cast<int>(inside->parameter_number()))
+             : nullptr;
+}
+
+// What the value is, or is a part of, one level further out; null if there is no such thing.
 const Instruction* Outside(const Instruction& value) {
   switch (value.opcode()) {
     case Opcode::kBitcast:
     case Opcode::kReshape:
     case Opcode::kCopy:
     case Opcode::kOptimizationBarrier:
+    case Opcode::kSlice:
+    case Opcode::kDynamicSlice:
       return value.operand(0);
+    case Opcode::kFusion:
+      return SlicedByFusion(value);
     case Opcode::kGetTupleElement:
       break;
     default:

@@ -113,6 +113,21 @@ TEST(SimpleCoreTest, AttentionKernelsByTheBlocksThatAreComputed) {
   EXPECT_EQ(causal.bound, Bound::kMatrix);
 }
 
+// Masks of heads that are on several devices: each cuts its own.
+TEST(SimpleCoreTest, AMaskMayBeCutFromAConstant) {
+  const GroupTime time = RootTime(R"(
+    next = s8[1,2,2] constant({ { { 0, 0 }, { 0, 1 } } })
+    masks = s8[2,2,2] constant({ { { 1, 0 }, { 2, 1 } }, { { 1, 0 }, { 2, 1 } } })
+    me = u32[] partition-id()
+    zero = u32[] constant(0)
+    mask = s8[1,2,2] dynamic-slice(masks, me, zero, zero), dynamic_slice_sizes={1,2,2}
+    q = bf16[1,1,1024,128] parameter(0)
+    ROOT a = bf16[1,1,1024,128] custom-call(next, mask, q, q, q), custom_call_target="tpu_custom_call", metadata={op_name="splash_mha_fwd"}
+)");
+  EXPECT_TRUE(time.is_known_kernel);
+  EXPECT_EQ(time.flops, 3.0 * 2 * 2 * 512 * 512 * 128);
+}
+
 TEST(SimpleCoreTest, OfAnUnknownKernelTheBytesCount) {
   const GroupTime time = RootTime(Attention(kCausal, "my_kernel"));
   EXPECT_FALSE(time.is_known_kernel);
