@@ -9,7 +9,7 @@
 #include "hlo/base/status.h"
 #include "hlo/io/file.h"
 #include "partitioner/stages/spmd_partitioner.h"
-#include "simulator/lowering/rematerialization_pass.h"
+#include "simulator/compiler/memory/rematerialization_pass.h"
 #include "simulator/machines/machine.h"
 #include "simulator/stages/simulate.h"
 

@@ -14,8 +14,8 @@
 #include "hlo/opcode.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "simulator/chip/op_class.h"
+#include "simulator/compiler/memory/rematerialization_pass.h"
 #include "simulator/cost/machine_cost_model.h"
-#include "simulator/lowering/rematerialization_pass.h"
 #include "simulator/machines/machine.h"
 #include "simulator/stages/simulate.h"
 

@@ -1,4 +1,4 @@
-// How long a core takes for each group of a lowered module (simulator/lowering/lower.h).
+// How long a core takes for each group of a lowered module (simulator/compiler/lower.h).
 //
 // Cycles of a group without products, whose parts overlap:
 //   group_cycles + max(D, V, X) + window_cycles x (number of windows that its bytes B fill, beyond the first)

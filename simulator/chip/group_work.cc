@@ -11,9 +11,10 @@
 #include "simulator/chip/pieces.h"
 #include "simulator/chip/running_fold.h"
 #include "simulator/chip/written_in_place.h"
-#include "simulator/lowering/columns.h"
-#include "simulator/lowering/elementwise.h"
-#include "simulator/lowering/tiling.h"
+#include "simulator/program/columns.h"
+#include "simulator/program/elementwise.h"
+#include "simulator/program/tiling.h"
+#include "simulator/program/windows.h"
 
 namespace toroid {
 namespace {
@@ -244,7 +245,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
       break;
     case Opcode::kReshape:
       // A vector becomes a column: a row of a register for each of its rows.
-      if (is_alone_ && BecomesColumn(op, tiling_)) {
+      if (is_alone_ && IsVectorToColumn(op, tiling_)) {
         register_space_ = std::max(
             register_space_, RegisterElements() * std::ceil(static_cast<double>(op.shape().NumElements()) /
                                                             static_cast<double>(tiling_.lanes)));
@@ -500,7 +501,7 @@ void Accountant::Single(const Instruction& op) {
   }
   work_->single = op.opcode() != Opcode::kCopy && op.opcode() != Opcode::kTranspose &&
                   op.opcode() != Opcode::kConcatenate;
-  if (IsMadeInPlace(op)) {
+  if (IsConcatenatedInPlace(op)) {
     // What nobody makes is copied.
     for (const Instruction* operand : op.operands()) {
       while (operand->opcode() == Opcode::kBitcast || operand->opcode() == Opcode::kReshape)

@@ -7,7 +7,8 @@
 
 #include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
-#include "simulator/lowering/tiling.h"
+#include "simulator/program/convolutions.h"
+#include "simulator/program/tiling.h"
 
 namespace toroid {
 namespace {
@@ -43,7 +44,7 @@ MatrixWork SizesOfDot(const Instruction& dot) {
 }
 
 // The kernel is read from its end, as for the gradient of what it slides over.
-bool IsTurned(const Instruction& convolution) {
+bool HasReversedKernel(const Instruction& convolution) {
   const Instruction* kernel = convolution.operand(1);
   while (kernel->opcode() == Opcode::kConvert || kernel->opcode() == Opcode::kTranspose ||
          kernel->opcode() == Opcode::kCopy)
@@ -217,12 +218,12 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
       work.rows_together = features;
       if (work.k > tile && absl::c_all_of(convolution.attrs().window().dimensions(),
                                           [](const auto& d) { return d.stride() <= 1; })) {
-        TakeParts(IsTurned(convolution), inputs, core, &work);
+        TakeParts(HasReversedKernel(convolution), inputs, core, &work);
       }
       return work;
     }
     const double sublanes = static_cast<double>(core.vector().sublanes());
-    const bool alone = work.n == 1 && IsTurned(convolution);
+    const bool alone = work.n == 1 && HasReversedKernel(convolution);
     if (inputs < sublanes && (!alone || images <= sublanes)) {
       // Images of each place become rows of a tile of its own; for one feature each position of a turned kernel passes alone.
       work.k = positions * (alone ? tile : inputs);
@@ -244,7 +245,7 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
     const double least =
         (apart ? 1 : static_cast<double>(core.matrix().units())) * core.matrix().accumulate_cycles();
     const double rows = images > sublanes ? RoundUp(images, sublanes)
-                        : images > 1 && work.batch == 1 && !(has_part && IsTurned(convolution))
+                        : images > 1 && work.batch == 1 && !(has_part && HasReversedKernel(convolution))
                             ? images
                             : std::max(images, least);
     work.m *= rows / std::max(1.0, images);
@@ -281,7 +282,7 @@ MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& co
   int64_t stride = 1;
   for (const auto& d : convolution.attrs().window().dimensions())
     stride = std::max<int64_t>(stride, d.stride());
-  if (!is_gradient && stride == 1 && IsTurned(convolution) && inputs >= sublanes && has_part) {
+  if (!is_gradient && stride == 1 && HasReversedKernel(convolution) && inputs >= sublanes && has_part) {
     work.k = positions * RoundUp(inputs, tile);
     work.holds_rhs = true;
     return work;
@@ -405,32 +406,6 @@ std::vector<double> Cuts(double size, double least) {
 }
 
 }  // namespace
-
-bool IsKernelGradient(const Instruction& convolution) {
-  const ConvolutionView view(convolution);
-  double positions = 1, results = 1, elements = 1;
-  for (const int64_t d : view.kernel_spatial()) positions *= Dim(convolution.operand(1)->shape(), d);
-  for (const int64_t d : view.output_spatial()) results *= Dim(convolution.shape(), d);
-  for (const int64_t d : view.input_spatial()) elements *= Dim(convolution.operand(0)->shape(), d);
-  double reach = positions;
-  for (const auto& d : convolution.attrs().window().dimensions())
-    reach *= static_cast<double>(std::max<int64_t>(1, d.window_dilation()));
-  return positions > results && 4 * reach > elements;
-}
-
-bool HoldsImagesOfGroups(const Instruction& convolution) {
-  if (convolution.opcode() != Opcode::kConvolution) return false;
-  const ConvolutionView view(convolution);
-  if (view.input_spatial().size() > 2) return false;
-  const Shape& slides_over = convolution.operand(0)->shape();
-  const bool is_gradient = IsKernelGradient(convolution);
-  const double groups = static_cast<double>(is_gradient ? view.batch_groups() : view.feature_groups());
-  const double features =
-      Dim(slides_over, is_gradient ? view.input_batch() : view.input_feature()) / std::max(1.0, groups);
-  const bool is_one_way = (is_gradient ? view.feature_groups() : view.batch_groups()) == 1;
-  return groups > 1 && is_one_way && features > 1 &&
-         Dim(slides_over, is_gradient ? view.input_feature() : view.input_batch()) > features;
-}
 
 double ReadsOfParts(const SlidingWindow& places, double parts) {
   if (parts <= 1 || places.rows < 1 || std::max(places.row_reach, places.column_reach) <= 1) return 1;

@@ -98,13 +98,6 @@ struct MatrixWork {
   bool operator==(const MatrixWork&) const = default;
 };
 
-// A convolution in which as much slides as it slides over, as for the gradient of a kernel: its images are features.
-bool IsKernelGradient(const Instruction& convolution);
-
-// A convolution of groups of channels, fewer than it has images, or the gradient of its kernel: images go along lanes, and each group
-// passes by itself.
-bool HoldsImagesOfGroups(const Instruction& convolution);
-
 // The sizes alone, of a dot, scaled-dot, ragged-dot or convolution:
 //   dot          batch dimensions; free ones of the left side; contracted ones; free ones of the right side
 //   convolution  groups; batch and positions of the result; positions of the kernel x input features; output features

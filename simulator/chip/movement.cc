@@ -6,7 +6,7 @@
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/module.h"
 #include "simulator/chip/transpose_windows.h"
-#include "simulator/lowering/tiling.h"
+#include "simulator/program/tiling.h"
 
 namespace toroid {
 namespace {
@@ -98,40 +98,6 @@ double MovementCycles(const Instruction& op, const CoreSpec& core) {
     default:
       return 0;
   }
-}
-
-bool JoinsTiles(const Instruction& op, const Tiling& tiling) {
-  if (op.opcode() != Opcode::kReshape) return false;
-  const Shape& from = op.operand(0)->shape();
-  const Dims before = PhysicalOrder(from), after = PhysicalOrder(op.shape());
-  if (before.size() < 2 || after.size() != 1) return false;
-  const int64_t rows = from.dim(before[1]);
-  return from.dim(before[0]) > tiling.lanes && from.dim(before[0]) % tiling.lanes == 0 &&
-         rows % RowsOfTile(rows, ByteWidth(from.element_type()), tiling) == 0;
-}
-
-double WindowElements(const Instruction& op) {
-  double elements = 1;
-  const WindowView window(op);
-  for (int i = 0; i < window.rank(); ++i)
-    elements *= static_cast<double>(std::max<int64_t>(window[i].size, 1));
-  return elements;
-}
-
-bool IsRunningFold(const Instruction& reduce_window) {
-  const WindowView window(reduce_window);
-  int folded = 0;
-  for (int i = 0; i < window.rank(); ++i) {
-    const WindowDim d = window[i];
-    if (d.IsTrivial()) continue;
-    // All up to an element, or from it on; with it or without.
-    const bool runs = d.stride == 1 && d.base_dilation == 1 && d.window_dilation == 1 && d.size > 1 &&
-                      d.padding_low + d.padding_high == d.size - 1 &&
-                      std::max(d.padding_low, d.padding_high) >= d.size - 1;
-    if (!runs) return false;
-    ++folded;
-  }
-  return folded == 1;
 }
 
 }  // namespace toroid

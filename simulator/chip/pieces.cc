@@ -5,7 +5,7 @@
 
 #include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
-#include "simulator/lowering/columns.h"
+#include "simulator/program/columns.h"
 
 namespace toroid {
 namespace {

@@ -8,8 +8,9 @@
 #include "hlo/ir/attribute_views.h"
 #include "simulator/chip/matrix_work.h"
 #include "simulator/chip/movement.h"
-#include "simulator/lowering/spread_vectors.h"
-#include "simulator/lowering/tiling.h"
+#include "simulator/program/spread_vectors.h"
+#include "simulator/program/tiling.h"
+#include "simulator/program/windows.h"
 
 namespace toroid {
 namespace {

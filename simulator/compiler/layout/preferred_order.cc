@@ -1,0 +1,459 @@
+#include "simulator/compiler/layout/preferred_order.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "hlo/ir/attribute_views.h"
+#include "hlo/ir/unit_dims.h"
+#include "simulator/program/convolutions.h"
+#include "simulator/program/dim_orders.h"
+#include "simulator/program/elementwise.h"
+#include "simulator/program/tiling.h"
+
+namespace toroid {
+namespace {
+
+bool HasDimension(const Shape& shape, int64_t d) { return d >= 0 && d < shape.rank(); }
+
+}  // namespace
+
+bool IsOfArgument(const Instruction* value) {
+  while (value->opcode() == Opcode::kSlice || value->opcode() == Opcode::kConvert) value = value->operand(0);
+  return value->opcode() == Opcode::kParameter;
+}
+
+bool WantsDenseOperands(const Instruction& op) {
+  switch (op.opcode()) {
+    case Opcode::kGather:
+    case Opcode::kScatter:
+    case Opcode::kSort:
+    case Opcode::kCustomCall:
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+      return true;
+    case Opcode::kAllReduce:
+      return !op.shape().IsArray();  // Of several arrays.
+    default:
+      return false;
+  }
+}
+
+Dims NaturalOrder(const Instruction* value, const Dims& otherwise, const Tiling& tiling) {
+  const Dims sized = SizedOrder(value->shape(), otherwise);
+  std::vector<const Instruction*> todo = {value};
+  for (int steps = 0; steps < 16 && !todo.empty(); ++steps) {
+    const Instruction* op = todo.back();
+    todo.pop_back();
+    if (op->opcode() == Opcode::kBroadcast && op->operand(0)->opcode() != Opcode::kIota &&
+        SizedDims(op->operand(0)->shape()).size() == 1) {
+      // Few elements would not fill lanes.
+      const int64_t extent = op->operand(0)->shape().NumElements();
+      if (!sized.empty() && extent < tiling.lanes && extent < value->shape().dim(sized[0])) return otherwise;
+      return OrderFrom(value->shape(), {op->dimensions()[SizedDims(op->operand(0)->shape())[0]]});
+    }
+    if (!IsElementwise(*op)) continue;
+    for (const Instruction* operand : op->operands()) {
+      if (operand->shape().dims() == value->shape().dims()) todo.push_back(operand);
+    }
+  }
+  return otherwise;
+}
+
+namespace {
+
+// Reductions alone read `reshape` and what is made of it elementwise with vectors: they are done before it.
+bool IsOnlyReduced(const Instruction& reshape, const UserMap& users) {
+  constexpr size_t kMostSteps = 64;
+  std::vector<const Instruction*> made = {&reshape};
+  for (size_t next = 0; next < made.size(); ++next) {
+    if (next == kMostSteps || made[next] == reshape.computation()->root()) return false;
+    for (const Instruction* user : users.users(*made[next])) {
+      if (user->opcode() == Opcode::kReduce || absl::c_linear_search(made, user)) continue;
+      if (!IsElementwise(*user)) return false;
+      for (const Instruction* operand : user->operands()) {
+        const bool is_spread =
+            operand->opcode() == Opcode::kBroadcast || operand->opcode() == Opcode::kConstant;
+        if (!is_spread && !absl::c_linear_search(made, operand)) return false;
+      }
+      made.push_back(user);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& state, bool for_window) {
+  // What follows, with the dimension of each that a dimension of `value` became; nearest first.
+  struct Place {
+    const Instruction* op;
+    Dims dims;
+  };
+  Dims same;
+  for (int64_t d = 0; d < value->shape().rank(); ++d) same.push_back(d);
+  std::vector<Place> todo = {{value, same}};
+  // `pair` as `order`, one of `op`, has it; empty if it has others in front.
+  const auto as_in = [&](const Place& place, const Dims& order) {
+    const Dims sized = SizedOrder(place.op->shape(), order);
+    Dims found;
+    for (size_t i = 0; i < std::min<size_t>(2, sized.size()); ++i) {
+      for (const int64_t d : pair) {
+        if (place.dims[d] == sized[i]) found.push_back(d);
+      }
+    }
+    return found.size() == 2 ? found : Dims();
+  };
+  const auto padded = [&](int64_t minor, int64_t second) {
+    return PaddedElements(1, value->shape().dim(second), value->shape().dim(minor),
+                          ByteWidth(value->shape().element_type()), state.tiling);
+  };
+  // Lanes along the longer dimension, if that pads no more.
+  const Dims other = {pair[1], pair[0]};
+  const bool is_longer = value->shape().dim(pair[1]) >= value->shape().dim(pair[0]) &&
+                         padded(pair[1], pair[0]) <= padded(pair[0], pair[1]);
+  Dims nearest;
+  // By an argument, which is copied, or a result, which is a copy then.
+  bool is_weak = false;
+  for (size_t next = 0; next < todo.size() && next < 24; ++next) {
+    const Place place = todo[next];
+    if (place.op->index() >= state.n) continue;
+    bool over_first = false, over_second = false;
+    if (place.op == state.computation.root() && nearest.empty() && !for_window) {
+      nearest = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
+      is_weak = true;
+    }
+    for (const Instruction* user : state.users.users(*place.op)) {
+      if (user->opcode() == Opcode::kReduce) {
+        const auto dims = user->dimensions();
+        const auto is_reduced = [&](int64_t d) {
+          return std::find(dims.begin(), dims.end(), place.dims[d]) != dims.end();
+        };
+        over_first |= is_reduced(pair[0]) && !is_reduced(pair[1]);
+        over_second |= is_reduced(pair[1]) && !is_reduced(pair[0]);
+      } else if (WantsDenseOperands(*user)) {
+        const Dims found = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
+        if (!found.empty()) return found;
+      } else if (user->opcode() == Opcode::kTuple && user == state.computation.root()) {
+        if (nearest.empty() && !for_window) {
+          nearest = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
+          is_weak = true;
+        }
+      } else if (user->opcode() == Opcode::kTranspose) {
+        Place further{user, {}};
+        for (const int64_t d : place.dims) {
+          const auto dims = user->dimensions();
+          further.dims.push_back(std::find(dims.begin(), dims.end(), d) - dims.begin());
+        }
+        todo.push_back(std::move(further));
+      } else if (user->opcode() == Opcode::kReshape && SameButUnitDims(place.op->shape(), user->shape())) {
+        const Dims before = SizedDims(place.op->shape()), after = SizedDims(user->shape());
+        Place further{user, {}};
+        for (const int64_t d : place.dims) {
+          const auto at = std::find(before.begin(), before.end(), d);
+          further.dims.push_back(at == before.end() ? -1 : after[at - before.begin()]);
+        }
+        todo.push_back(std::move(further));
+      } else if (user->opcode() == Opcode::kReshape) {
+        // Rows are cut and joined in place, lanes not.
+        const auto keeps = [&](const Dims& own) {
+          Dims order;
+          for (const int64_t d : own) order.push_back(place.dims[d]);
+          if (absl::c_linear_search(order, -1)) return false;
+          order = OrderFrom(place.op->shape(), order);
+          const auto through = OrderThroughReshape(place.op->shape(), user->shape(), order);
+          if (!through) return false;
+          Shape from = place.op->shape(), to = user->shape();
+          SetOrder(order, &from);
+          SetOrder(*through, &to);
+          return KeepsTiles(from, to, state.tiling);
+        };
+        if (!nearest.empty()) continue;
+        const bool pads_little = padded(other[0], other[1]) <= 2 * padded(pair[0], pair[1]);
+        const bool keeps_pair = keeps(pair), keeps_other = keeps(other);
+        if (keeps_pair && !keeps_other && !IsOnlyReduced(*user, state.users)) nearest = pair;
+        if (pads_little && !keeps_pair && keeps_other) nearest = other;
+      } else if (IsElementwise(*user) && user->shape().dims() == place.op->shape().dims()) {
+        for (const Instruction* operand : user->operands()) {
+          if (operand == place.op || operand->shape().dims() != user->shape().dims() || !state.Known(operand))
+            continue;
+          if (state.IsFlexible(operand)) continue;
+          if (!nearest.empty() || (for_window && IsOfArgument(operand))) continue;
+          nearest = as_in(place, state.OrderOf(operand));
+          is_weak = IsOfArgument(operand);
+        }
+        todo.push_back({user, place.dims});
+      }
+    }
+    // Rows are added faster than lanes.
+    if ((nearest.empty() || is_weak) && over_first && !over_second && is_longer) {
+      nearest = other;
+      is_weak = false;
+    }
+  }
+  return nearest.empty() ? pair : nearest;
+}
+
+namespace {
+
+// Of the dimensions from one up to another the last of more than one element.
+int64_t LastSized(const Instruction& op, int64_t from, int64_t to) {
+  int64_t last = from;
+  for (int64_t d = from; d < to; ++d) {
+    if (op.shape().dim(d) > 1) last = d;
+  }
+  return last;
+}
+
+// It, or what is made of it elementwise, is cut into single elements along the dimension, as steps of a recurrence are.
+bool IsCutIntoSteps(const Instruction* value, int64_t d, const LayoutState& state) {
+  constexpr size_t kMostSteps = 16;
+  std::vector<const Instruction*> todo = {value};
+  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
+    for (const Instruction* user : state.users.users(*todo[next])) {
+      if (user->index() >= state.n || user->shape().rank() != value->shape().rank()) continue;
+      if (user->opcode() == Opcode::kSlice && user->shape().dim(d) == 1) return true;
+      if (IsElementwise(*user) && !absl::c_linear_search(todo, user)) todo.push_back(user);
+    }
+  }
+  return false;
+}
+
+// Whole tiles, or such as have so few rows.
+bool FillsRows(int64_t n, const Tiling& tiling) { return n % tiling.sublanes == 0 || n == 2 || n == 4; }
+
+// Made elementwise from results of a convolution.
+bool IsOfConvolution(const Instruction& value) {
+  constexpr size_t kMostSteps = 16;
+  std::vector<const Instruction*> todo = {&value};
+  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
+    if (todo[next]->opcode() == Opcode::kConvolution) return true;
+    if (!IsElementwise(*todo[next])) continue;
+    for (const Instruction* operand : todo[next]->operands()) {
+      if (operand->shape().dims() == value.shape().dims() && !absl::c_linear_search(todo, operand))
+        todo.push_back(operand);
+    }
+  }
+  return false;
+}
+
+// Which dimension of the value, of which features are along `features`, are images for a convolution that takes it, or what is made of
+// it elementwise, or for one whose results that meets; -1 if there is none.
+int64_t ImagesOf(const Instruction* value, int64_t features, const LayoutState& state) {
+  constexpr size_t kMostSteps = 24;
+  std::vector<const Instruction*> todo = {value};
+  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
+    for (const Instruction* user : state.users.users(*todo[next])) {
+      if (user->index() >= state.n || user->num_operands() == 0) continue;
+      if (user->opcode() == Opcode::kConvolution && user->operand(0) == todo[next] &&
+          !IsKernelGradient(*user)) {
+        const ConvolutionView view(*user);
+        return view.input_feature() == features ? view.input_batch() : -1;
+      }
+      if (!IsElementwise(*user) || user->shape().dims() != value->shape().dims() ||
+          absl::c_linear_search(todo, user))
+        continue;
+      todo.push_back(user);
+      for (const Instruction* other : user->operands()) {
+        if (other == todo[next] || other->shape().dims() != value->shape().dims() || !state.Known(other) ||
+            state.IsFlexible(other))
+          continue;
+        const Dims order = SizedOrder(other->shape(), state.OrderOf(other));
+        if (order.size() > 1 && order[0] == features && IsOfConvolution(*other)) return order[1];
+      }
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+Dims OrderAsImages(const Instruction& value, const LayoutState& state) {
+  constexpr size_t kMostSteps = 24;
+  const Shape& shape = value.shape();
+  const int64_t rank = shape.rank();
+  if (rank < 3 || shape.dim(rank - 1) % (state.tiling.lanes / 2) != 0 ||
+      shape.dim(0) % state.tiling.sublanes != 0)
+    return {};
+  // Images are the first dimension, features the last.
+  std::vector<const Instruction*> todo = {&value};
+  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
+    for (const Instruction* user : state.users.users(*todo[next])) {
+      if (user->index() >= state.n || user->num_operands() == 0 || absl::c_linear_search(todo, user))
+        continue;
+      if (user->opcode() == Opcode::kConvolution) {
+        const ConvolutionView view(*user);
+        if (user->operand(0) == todo[next] && !IsKernelGradient(*user) && view.input_batch() == 0 &&
+            view.input_feature() == rank - 1) {
+          return OrderFrom(shape, {rank - 1, 0});
+        }
+        continue;
+      }
+      const bool moves = user->opcode() == Opcode::kSlice || user->opcode() == Opcode::kPad ||
+                         user->opcode() == Opcode::kConcatenate || user->opcode() == Opcode::kReverse ||
+                         user->opcode() == Opcode::kBroadcast || user->opcode() == Opcode::kReshape;
+      if (!moves && !IsElementwise(*user)) continue;
+      // Between repeating elements and joining them there is one dimension more.
+      const Shape& after = user->shape();
+      if (after.rank() < rank || after.dim(0) != shape.dim(0) ||
+          after.dim(after.rank() - 1) < shape.dim(rank - 1))
+        continue;
+      todo.push_back(user);
+    }
+  }
+  return {};
+}
+
+Dims OrderOfDot(const Instruction* dot, const LayoutState& state) {
+  const DotView view(*dot);
+  const int64_t batch = static_cast<int64_t>(view.lhs_batch().size());
+  const int64_t left =
+      dot->operand(0)->shape().rank() - batch - static_cast<int64_t>(view.lhs_contracting().size());
+  const auto largest = [&](int64_t from, int64_t to) {
+    int64_t best = -1;
+    for (int64_t d = from; d < to; ++d) {
+      if (dot->shape().dim(d) > 1 && (best < 0 || dot->shape().dim(d) >= dot->shape().dim(best))) best = d;
+    }
+    return best;
+  };
+  int64_t rows = largest(batch, batch + left);
+  const int64_t columns = largest(batch + left, dot->shape().rank());
+  if (rows < 0 || columns < 0) return LeastPaddingOrder(dot->shape(), state.tiling);
+  // The last of several, if it fills tiles: rows lie as they are counted. Not where another one fills the units.
+  const int64_t last = LastSized(*dot, batch, batch + left), tile = state.tiling.lanes;
+  const bool fills_units = dot->shape().dim(rows) >= tile && dot->shape().dim(last) < tile;
+  int64_t contracted = 1;
+  for (const int64_t d : view.lhs_contracting()) contracted *= dot->operand(0)->shape().dim(d);
+  const bool is_whole = contracted % tile == 0 || dot->shape().dim(columns) % tile == 0;
+  if (batch == 0 && dot->shape().dim(last) % state.tiling.sublanes == 0 && !fills_units && is_whole &&
+      !IsCutIntoSteps(dot, last, state))
+    rows = last;
+  Dims pair = {columns, rows};
+  // Either may be minor: the one that pads less.
+  const auto padded = [&](int64_t minor, int64_t second) {
+    return PaddedElements(1, dot->shape().dim(second), dot->shape().dim(minor),
+                          ByteWidth(dot->shape().element_type()), state.tiling);
+  };
+  if (padded(rows, columns) < padded(columns, rows)) std::swap(pair[0], pair[1]);
+  // As rows of tiles for a convolution, if that pads no more.
+  const int64_t images =
+      batch == 0 && dot->shape().dim(columns) % (tile / 2) == 0 ? ImagesOf(dot, columns, state) : -1;
+  if (images >= 0 && images < left && FillsRows(dot->shape().dim(images), state.tiling)) {
+    Shape chosen = dot->shape(), as_images = dot->shape();
+    SetOrder(OrderFrom(dot->shape(), pair), &chosen);
+    SetOrder(OrderFrom(dot->shape(), {columns, images}), &as_images);
+    if (PaddedElements(as_images, state.tiling) <= PaddedElements(chosen, state.tiling))
+      return OrderFrom(dot->shape(), {columns, images});
+  }
+  // Rows of several dimensions are positions of a window, whose results lie as the units make them.
+  const auto sized = [&](int64_t from, int64_t to) {
+    int64_t count = 0;
+    for (int64_t d = from; d < to; ++d) count += dot->shape().dim(d) > 1;
+    return count;
+  };
+  const bool is_window = batch == 0 && (sized(0, left) > 1 || sized(left, dot->shape().rank()) > 1);
+  return OrderFrom(dot->shape(), WantedOrder(dot, pair, state, is_window));
+}
+
+Dims OrderOfOperand(const Instruction& dot, int side, const Dims& order) {
+  const DotView view(dot);
+  const Shape& shape = dot.operand(side)->shape();
+  const auto batch = side == 0 ? view.lhs_batch() : view.rhs_batch();
+  const Dims sized = SizedOrder(shape, order);
+  const auto is_batch = [&](int64_t d) { return absl::c_linear_search(batch, d); };
+  if (sized.empty() || !is_batch(sized[0])) return order;
+  Dims first;
+  for (const int64_t d : sized) {
+    if (!is_batch(d)) first.push_back(d);
+  }
+  return first.size() < 2 ? order : OrderFrom(shape, first);
+}
+
+Dims OrderOfImages(const Instruction& convolution, int side, const Dims& order, const Tiling& tiling) {
+  const ConvolutionView view(convolution);
+  const Shape& shape = convolution.operand(side)->shape();
+  // For the gradient of a kernel images are features, and lie as they did.
+  const bool is_gradient = IsKernelGradient(convolution);
+  const int64_t features = side == 1     ? view.kernel_output_feature()
+                           : is_gradient ? view.input_batch()
+                                         : view.input_feature();
+  const int64_t batch = side == 1     ? view.kernel_input_feature()
+                        : is_gradient ? view.input_feature()
+                                      : view.input_batch();
+  if (!HasDimension(shape, features) || !HasDimension(shape, batch)) return order;
+  if ((side == 0 || is_gradient) && HoldsImagesOfGroups(convolution))
+    return OrderFrom(shape, {batch, features});
+  const Dims sized = SizedOrder(shape, order);
+  if (sized.empty() || sized[0] == features || sized[0] == batch) return order;
+  if (shape.dim(batch) == 1) return order;
+  // One feature: images go along lanes, a tile for each place.
+  if (shape.dim(features) == 1)
+    return shape.dim(batch) >= tiling.sublanes ? OrderFrom(shape, {batch, features}) : order;
+  const bool few = shape.dim(features) <= 2 * tiling.sublanes && shape.dim(batch) >= tiling.sublanes;
+  return few ? OrderFrom(shape, {batch, features}) : OrderFrom(shape, {features, batch});
+}
+
+Dims OrderOfWindows(const Shape& shape, int64_t features, int64_t batch, const Tiling& tiling) {
+  if (!HasDimension(shape, features) || !HasDimension(shape, batch) || shape.dim(features) == 1 ||
+      shape.dim(batch) == 1) {
+    return LeastPaddingOrder(shape, tiling);
+  }
+  const auto padded = [&](int64_t minor, int64_t second) {
+    return PaddedElements(1, shape.dim(second), shape.dim(minor), ByteWidth(shape.element_type()), tiling);
+  };
+  return padded(batch, features) < padded(features, batch) ? OrderFrom(shape, {batch, features})
+                                                           : OrderFrom(shape, {features, batch});
+}
+
+Dims OrderOfConvolution(const Instruction* convolution, const LayoutState& state) {
+  const ConvolutionView view(*convolution);
+  if (!IsKernelGradient(*convolution) && HoldsImagesOfGroups(*convolution))
+    return OrderFrom(convolution->shape(), {view.output_batch(), view.output_feature()});
+  return OrderOfWindows(convolution->shape(), view.output_feature(), view.output_batch(), state.tiling);
+}
+
+Dims OrderOfReduced(const Instruction* reduce, const LayoutState& state) {
+  const Tiling& tiling = state.tiling;
+  const Shape& shape = reduce->operand(0)->shape();
+  // The largest of what it is made from by spreading along few elements.
+  const Instruction* spread = nullptr;
+  std::vector<const Instruction*> todo = {reduce->operand(0)};
+  for (size_t next = 0; next < todo.size() && next < 64; ++next) {
+    const Instruction* op = todo[next];
+    if (op->opcode() == Opcode::kBroadcast) {
+      const Instruction* from = op->operand(0);
+      if (!state.Known(from) || state.IsFlexible(from) ||
+          SizedOrder(from->shape(), state.OrderOf(from)).size() < 2)
+        continue;
+      // Not along what could fill tiles itself.
+      if (shape.NumElements() > tiling.sublanes * from->shape().NumElements()) continue;
+      if (spread == nullptr || from->shape().NumElements() > spread->operand(0)->shape().NumElements())
+        spread = op;
+    } else if (IsElementwise(*op)) {
+      for (const Instruction* operand : op->operands()) {
+        if (operand->shape().dims() == shape.dims() && !absl::c_linear_search(todo, operand))
+          todo.push_back(operand);
+      }
+    }
+  }
+  if (spread != nullptr) {
+    const Shape& from = spread->operand(0)->shape();
+    const Dims own = SizedOrder(from, state.OrderOf(spread->operand(0)));
+    if (from.dim(own[0]) >= tiling.lanes && from.dim(own[1]) >= tiling.sublanes) {
+      Dims first;
+      for (const int64_t d : own) first.push_back(spread->dimensions()[d]);
+      return OrderFrom(shape, first);
+    }
+  }
+  const Dims dense = LeastPaddingOrder(shape, tiling, /*prefers_whole=*/true),
+             sized = SizedOrder(shape, dense);
+  const auto reduced = reduce->dimensions();
+  const auto is_reduced = [&](int64_t d) {
+    return std::find(reduced.begin(), reduced.end(), d) != reduced.end();
+  };
+  if (sized.size() < 2 || !is_reduced(sized[0]) || is_reduced(sized[1])) return dense;
+  if (shape.dim(sized[1]) % tiling.lanes != 0 || shape.dim(sized[0]) % tiling.sublanes != 0) return dense;
+  return OrderFrom(shape, {sized[1], sized[0]});
+}
+
+}  // namespace toroid
