@@ -50,7 +50,7 @@ FLOORS = {
                     'search', 'stages', 'sharding_search'],
     'runtime': ['loops', 'transport', 'mesh', 'plan', 'groups', 'dynamic', 'kernels', 'kernels/linear_algebra', 'collectives',
                 'engine', 'numerics', 'partitioned', 'arguments', 'check'],
-    'simulator': ['machines', 'network', 'collectives', 'schedule', 'program', 'memory', 'chip', 'compiler/rewrites',
+    'simulator': ['machines', 'rules', 'network', 'collectives', 'schedule', 'program', 'memory', 'chip', 'compiler/rewrites',
                   'compiler/layout', 'compiler/fusion', 'compiler/memory', 'compiler', 'prediction', 'report', 'stages', 'cost'],
 }
 # Folders of a part that do not use each other, whichever stands above, nor do the folders inside of them.

@@ -35,7 +35,9 @@ constexpr MergeCollectivesPass::Options kCombined = {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSpec& core,
-                                              const PassObserver& observer) {
+                                              const PassObserver& observer, Decisions* decisions) {
+  RETURN_IF_ERROR(RulesOf(core).status());
+  const CompilerScope scope(core, decisions);
   const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
   ASSIGN_OR_RETURN(std::unique_ptr<Module> lowered, InlineCallsApart(module));
   PassPipeline pipeline;
@@ -50,12 +52,10 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
       .Add<SimplifyPass>(/*keeps_barriers=*/false, tiling)
       .Add<MovedResultsPass>()
       .Add<PackedPredicatesPass>(core.matrix().tile())
-      .Add<Bfloat16Pass>()
-      .Add<MergeCollectivesPass>(kCombined)
-      .Add<LayoutPass>(tiling)
-      .Add<CopyInsertionPass>(tiling)
-      .Add<FusionPass>(tiling)
-      .Add<EarlyUsesPass>(tiling);
+      .Add<Bfloat16Pass>();
+  if (IsOn(Rule::kMergedAllReduces)) pipeline.Add<MergeCollectivesPass>(kCombined);
+  pipeline.Add<LayoutPass>(tiling).Add<CopyInsertionPass>(tiling).Add<FusionPass>(tiling).Add<EarlyUsesPass>(
+      tiling);
   if (core.program_memory_share() > 0) {
     pipeline.Add<RematerializationPass>(
         static_cast<int64_t>(static_cast<double>(core.memory_bytes()) * core.program_memory_share()),

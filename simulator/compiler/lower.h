@@ -24,12 +24,16 @@
 #include "hlo/ir/module.h"
 #include "hlo/passes/pass.h"
 #include "simulator/machines/core.pb.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 
-// A lowered copy; `module` stays as it is.
-// Errors: kResourceExhausted of inline_calls; kInternal of `observer.verify`.
+// A lowered copy; `module` stays as it is. With `decisions` the rules by which an instruction came to be are marked on it
+// (compiler_scope.h), and searches that met their limits are counted there.
+// Errors: kResourceExhausted of inline_calls; kInternal of `observer.verify`; kNotFound for a rule that `core` leaves out and does not
+// exist.
 absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSpec& core,
-                                              const PassObserver& observer = {});
+                                              const PassObserver& observer = {},
+                                              Decisions* decisions = nullptr);
 
 }  // namespace toroid

@@ -1,11 +1,13 @@
 // Which values can be made where they are read, and which of these must be written all the same.
 // fusion_pass.h says by which rules.
+// BUILD: srcs += "written_producers.cc"
 #pragma once
 
 #include <vector>
 
 #include "hlo/ir/module.h"
 #include "simulator/program/tiling.h"
+#include "simulator/rules/rule.h"
 
 namespace toroid {
 
@@ -13,6 +15,7 @@ class FusibleProducers {
  public:
   FusibleProducers(const Computation& computation, const UserMap& users, const Tiling& tiling);
 
+  const Tiling& tiling() const { return tiling_; }
   // By index.
   const std::vector<bool>& values() const { return values_; }
   // Arithmetic on arrays has been done to make it, not counting what is written.
@@ -70,6 +73,45 @@ class FusibleProducers {
   // What lies as images is rounded by the convolution that takes it beside others.
   bool IsRoundedInPlace(const Instruction& op, const Instruction& user) const;
   void FindArithmetic();
+  // Arithmetic, in the narrow sense: neither a conversion nor a copy.
+  static bool IsArithmetic(const Instruction& op);
+
+  // What is written whatever its readers, for the rules of kWritten.
+  // What was before is added to a block of a cumulative sum; then rows are brought together, for whoever reads them.
+  bool IsBlockOfRunningFold(const Instruction& op) const;
+  // Several slices of it are put beside others, as in a roll.
+  bool IsForSeveralPlaces(const Instruction& op) const;
+  // A spread value that is put together with others for products, as it lies in memory.
+  bool IsSpreadBesideOthers(const Instruction& op) const;
+  // Arithmetic that a cumulative sum reads, of arrays.
+  bool IsFoldedArray(const Instruction& op) const;
+  // Eight bits, for products: a quarter of the bytes passes them again and again.
+  bool IsQuantized(const Instruction& op) const;
+  // A left operand is made where it is read only of what lies as it does.
+  bool IsLeftOperandOfSpread(const Instruction& op) const;
+  bool IsCopyOfCopy(const Instruction& op) const;
+  // Pieces pass for themselves into a dot only as they are.
+  bool IsJoinedAndWorkedOn(const Instruction& op) const;
+  // For one reader, for the rules of kWrittenFor.
+  bool IsOperandOfPlace(const Instruction& op, const Instruction& user) const;
+  bool IsSpreadToMore(const Instruction& op, const Instruction& user) const;
+  bool IsReshapedForProduct(const Instruction& op, const Instruction& user) const;
+  bool IsReadInOtherRows(const Instruction& op, const Instruction& user) const;
+  // A concatenation within a concatenation.
+  bool IsPlacedBeside(const Instruction& op, const Instruction& user) const;
+  // The reader takes nothing that is made for it.
+  bool TakesFromMemory(const Instruction& op, const Instruction& user) const;
+
+  struct WrittenRow {
+    Rule rule;
+    bool (FusibleProducers::*applies)(const Instruction& op) const;
+  };
+  struct WrittenForRow {
+    Rule rule;
+    bool (FusibleProducers::*applies)(const Instruction& op, const Instruction& user) const;
+  };
+  static const WrittenRow kWritten[];
+  static const WrittenForRow kWrittenFor[];
 
   const Computation& computation_;
   const UserMap& users_;

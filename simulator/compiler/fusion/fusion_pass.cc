@@ -12,6 +12,7 @@
 #include "hlo/ir/replace_instructions.h"
 #include "hlo/passes/dce_pass.h"
 #include "simulator/compiler/fusion/group_plan.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -29,6 +30,7 @@ class Fuser {
   absl::StatusOr<bool> Run() {
     std::vector<Instruction*> now(n_, nullptr);
     bool changed = false;
+    MarkRecorded(*computation_);
     for (const auto& group : plan_.groups) changed |= Fuse(group, &now);
     for (int i = 0; i < n_; ++i) {
       if (!plan_.renamed[i]) continue;
@@ -163,6 +165,9 @@ bool Fuser::Fuse(const std::vector<Instruction*>& results, std::vector<Instructi
   fusion->set_called({inside});
   fusion->set_metadata(results[0]->metadata());
   fusion->set_cause(results[0]->cause());
+  if (IsRecording()) {
+    for (const Instruction* member : members_) MarkDecided(RulesMarkedOn(*member), fusion);
+  }
   if (results.size() == 1) {
     (*now)[results[0]->index()] = fusion;
     return true;
@@ -204,6 +209,7 @@ absl::StatusOr<bool> FusionPass::Run(std::unique_ptr<Module>* module) {
   for (Computation* computation : run) {
     if (computation->is_fusion()) continue;
     ASSIGN_OR_RETURN(const bool now, Fuser(computation, tiling_).Run());
+    ForgetRecorded();
     changed |= now;
   }
   if (changed) EliminateDeadCode(module->get());

@@ -11,20 +11,23 @@
 #include "simulator/program/columns.h"
 #include "simulator/program/elementwise.h"
 #include "simulator/program/tiling.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
 
-// Arrays of their size that groups are asked to share before they merge; results of a merged group.
+// Arrays of their size that groups are asked to share before they merge.
 constexpr int kMostShared = 3;
-constexpr size_t kMostValues = 16;
-// Levels are so far apart that as many groups find a place between two.
+// Levels are 1024 apart, so up to 1023 groups can be inserted between two.
 constexpr size_t kMostRaised = 64;
 constexpr int kBetweenLevels = 1024;
 // Readers of an array that are looked at for one that has more in common.
 constexpr size_t kMostReaders = 64;
 // Values between a product and those that read it.
 constexpr size_t kMostRead = 256;
+
+// Results of a merged group at most.
+size_t MostValues() { return static_cast<size_t>(Thresholds().most_results_of_group()); }
 
 // Written values into groups: at first one each, then merged.
 class Grouper {
@@ -97,7 +100,7 @@ class Grouper {
       const Opcode one = (a->shape().IsArray() ? a : b)->called(0)->root()->opcode();
       return one == Opcode::kMaximum || one == Opcode::kMinimum;
     }
-    return is_one_type;
+    return is_one_type || !Decides(Rule::kOneTypePerGroup, *a);
   }
   // A sum of what was rounded to the type to which it is rounded itself: as a sum of that type.
   static bool SumsAsRounded(const Instruction& rounded, const Instruction& sum) {
@@ -262,7 +265,8 @@ void Grouper::MergeSlices() {
     const auto alike = absl::c_find_if(others, [&](int other) {
       const Shape &own = At(i)->shape(), &theirs = At(other)->shape();
       return own == theirs && SliceOf(At(other))->shape().dims() == slice->shape().dims() &&
-             values_[other].size() < kMostValues && ShareLevel(other, i);
+             values_[other].size() < MostValues() && ShareLevel(other, i) &&
+             Decides(Rule::kSlicesTogether, *At(i));
     });
     if (alike == others.end()) {
       others.push_back(i);
@@ -297,7 +301,9 @@ void Grouper::MergeLargest() {
     for (const int input : inputs) {
       for (size_t k = 0; k < std::min(kMostReaders, read_by_[input].size()); ++k) {
         const int other = group_of_[read_by_[input][k]];
-        if (other != g && CanMerge(other) && CanMeet(g, other) && ShareLevel(g, other)) Move(other, g);
+        if (other != g && CanMerge(other) && CanMeet(g, other) && ShareLevel(g, other) &&
+            Decides(Rule::kLargestBesidePlace, *At(other)))
+          Move(other, g);
       }
     }
   }
@@ -331,7 +337,9 @@ bool Grouper::CanMerge(int g) const {
   if (values_[g].empty()) return false;
   if (made_.owner[g] != nullptr && !made_.recomputed[g] && At(g)->opcode() != Opcode::kReduce) return false;
   if (made_.owner[g] != nullptr && IsOfProduct(g)) return false;  // Products stay apart.
-  if (IsPlaced(At(g)) && ReductionOf(At(g)) == nullptr && !IsCutColumn(*At(g), tiling_)) return false;
+  if (IsPlaced(At(g)) && ReductionOf(At(g)) == nullptr && !IsCutColumn(*At(g), tiling_) &&
+      Decides(Rule::kPlacedRunAlone, *At(g)))
+    return false;
   const Shape* own = SpaceOf(g);
   return own != nullptr && own->rank() > 0;
 }
@@ -350,7 +358,7 @@ bool Grouper::FitsElementwise(int g, int reducing) {
         continue;
       const bool has_predicates =
           own->element_type() == xla::PRED || SpaceOf(other)->element_type() == xla::PRED;
-      if (has_predicates) continue;
+      if (has_predicates && IsOn(Rule::kPredicatesApart)) continue;
       const std::vector<int> before = level_;
       const bool can_meet = ShareLevel(g, other);
       level_ = before;
@@ -376,11 +384,13 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
     for (const int input : inputs_[g]) {
       const int maker = group_of_[input];
       if (is_reduction || maker == into || !counts(input, own->dims()) || !CanJoin(g, maker) ||
-          !IsLastToJoin(g, input))
+          (!IsLastToJoin(g, input) && Decides(Rule::kLastReaderJoins, *At(g))) ||
+          !Decides(Rule::kReaderJoinsMaker, *At(g)))
         continue;
       if (into < 0) {
         into = maker;
-      } else if (CanMeet(into, maker) && ShareLevel(into, maker)) {
+      } else if (CanMeet(into, maker) && ShareLevel(into, maker) &&
+                 Decides(Rule::kMakersTogether, *At(maker))) {
         // What it reads of several groups is made together.
         Move(maker, into);
       }
@@ -394,19 +404,24 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
         const bool rises = k >= std::min<size_t>(8, candidates.size());
         const int other = candidates[candidates.size() - 1 - k % std::min<size_t>(8, candidates.size())];
         if ((level_[other] != level_[g]) != rises) continue;
-        if (values_[other].empty() || other == g || values_[other].size() + values_[g].size() > kMostValues)
+        if (values_[other].empty() || other == g || values_[other].size() + values_[g].size() > MostValues())
           continue;
         const Shape* theirs = SpaceOf(other);
         if (theirs->dims() != own->dims()) continue;
         const bool both_made = !is_reduction && ReductionOf(At(other)) == nullptr;
-        if (both_made && (own->element_type() == xla::PRED || theirs->element_type() == xla::PRED)) continue;
+        if (both_made && (own->element_type() == xla::PRED || theirs->element_type() == xla::PRED) &&
+            Decides(Rule::kPredicatesApart, *At(g)))
+          continue;
         if (!GoTogether(At(g), At(other))) continue;
         if (Shared(g, other) < shared) continue;
         // What is made elementwise goes with what it has most in common with.
         if (Reduces(g) != Reduces(other) &&
-            (Reduces(g) ? FitsElementwise(other, g) : FitsElementwise(g, other)))
+            (Reduces(g) ? FitsElementwise(other, g) : FitsElementwise(g, other)) &&
+            Decides(Rule::kMostInCommon, *At(g)))
           continue;
-        if (!ShareLevel(g, other)) continue;
+        if (!ShareLevel(g, other) ||
+            !Decides(shared > 0 ? Rule::kReadersOfOneArray : Rule::kReadersOfOneVector, *At(g)))
+          continue;
         into = other;
       }
     }
@@ -431,7 +446,7 @@ void Grouper::Move(int g, int into) {
 }
 
 bool Grouper::CanMeet(int g, int other) const {
-  if (values_[g].size() + values_[other].size() >= kMostValues || Reads(g, other) || Reads(other, g))
+  if (values_[g].size() + values_[other].size() >= MostValues() || Reads(g, other) || Reads(other, g))
     return false;
   const Shape *own = SpaceOf(g), *theirs = SpaceOf(other);
   return own != nullptr && theirs != nullptr && own->dims() == theirs->dims() && GoTogether(At(g), At(other));
@@ -495,7 +510,8 @@ bool Grouper::ReadsInPlace(int g, int other) const {
 }
 
 bool Grouper::CanJoin(int g, int other) {
-  if (other < 0 || other == g || values_[other].empty() || values_[other].size() >= kMostValues) return false;
+  if (other < 0 || other == g || values_[other].empty() || values_[other].size() >= MostValues())
+    return false;
   const Instruction* maker = At(other);
   const bool is_product = IsOfProduct(other);
   if ((!is_product && (!made_.recomputed[other] || !IsElementwise(*maker))) ||

@@ -13,22 +13,16 @@
 #include "simulator/program/data_movement.h"
 #include "simulator/program/elementwise.h"
 #include "simulator/program/tiling.h"
+#include "simulator/program/walk.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
 
-// Ops that are computed anew for one reader, and for one that makes it alone.
-constexpr int64_t kMostRecomputed = 80, kMostAtOnce = 1024;
 // Instructions that are looked at to see whether one value is made from another.
 constexpr int kMostSteps = 20000;
-// What has fewer elements than this share of a value costs nothing to read for it.
-constexpr double kSmallPart = 0.2;
 // Groups that read a value are told apart up to this number.
 constexpr size_t kMostReaders = 16;
-// Groups that read a value, and of which each is read by others, that run as one where they can, instead of reading what was written;
-// and the ops that it takes.
-constexpr double kMostAsOne = 3;
-constexpr int64_t kMostOpsAsOne = 24;
 
 bool HasNoTime(const Instruction& op) {
   const Opcode opcode = op.opcode();
@@ -46,13 +40,14 @@ bool IsSine(const Instruction& op) {
 int64_t OpsOf(const Instruction& op) {
   switch (op.opcode()) {
     case Opcode::kErf:
-      return 40;
+      return Thresholds().ops_of_error_function();
     case Opcode::kLogistic:
-      return 20;
+      return Thresholds().ops_of_logistic();
     case Opcode::kDivide: {
       const Instruction* numerator = op.operand(0);
       while (numerator->opcode() == Opcode::kBroadcast) numerator = numerator->operand(0);
-      return numerator->opcode() == Opcode::kConstant ? 15 : 5;
+      return numerator->opcode() == Opcode::kConstant ? Thresholds().ops_of_reciprocal()
+                                                      : Thresholds().ops_of_divide();
     }
     default:
       return 1;
@@ -101,7 +96,9 @@ class MaterializationPlanner {
       if (op->opcode() != Opcode::kReduce || !op->shape().IsArray() || users_.users(*op).size() != 1)
         continue;
       const Instruction* user = users_.users(*op)[0];
-      if (user->opcode() != Opcode::kConvert || values_.owner[user->index()] != nullptr) continue;
+      if (user->opcode() != Opcode::kConvert || values_.owner[user->index()] != nullptr ||
+          !Decides(Rule::kRoundedReductions, *user))
+        continue;
       values_.owner[i] = values_.owner[user->index()] = user;
     }
   }
@@ -194,24 +191,26 @@ bool MaterializationPlanner::IsWorthWriting(const Instruction* op) {
   const auto size = static_cast<double>(op->shape().NumElements());
   const auto count = [&](const Instruction* leaf) {
     const double part = leaf->shape().IsArray() ? static_cast<double>(leaf->shape().NumElements()) / size : 0;
-    if (part > kSmallPart) arrays += std::min(1.0, part);
+    if (part > Thresholds().small_part()) arrays += std::min(1.0, part);
   };
   // Steps of a recurrence are read by many.
-  if (readers > 2) {
+  if (readers > 2 && Decides(Rule::kPiecesOfSteps, *op)) {
     inside_.ForPieces(op, count);
   } else {
     inside_.ForLeaves(op, count);
   }
-  if (IsOfTwoArrays(*op) && IsReducedAndReadAgain(*op)) return true;
-  if (arrays * readers <= arrays + 1 + readers) return false;
+  if (IsOfTwoArrays(*op) && IsReducedAndReadAgain(*op) && Decides(Rule::kTwoArraysReduced, *op)) return true;
+  if (arrays * readers <= arrays + 1 + readers || !Decides(Rule::kWorthWriting, *op)) return false;
   // Results that nothing else waits for become one group, and few others do.
   const bool all_results = absl::c_all_of(readers_[op->index()], [&](int reader) {
     const auto others = users_.users(*At(reader));
     return others.size() == 1 && others[0] == computation_.root() && others[0]->opcode() == Opcode::kTuple;
   });
-  return (!all_results &&
-          (readers > kMostAsOne || inside_.CountOps(op, kMostOpsAsOne + 1) > kMostOpsAsOne)) ||
-         !CanRunAsOne(op);
+  const CompilerSpec& most = Thresholds();
+  const bool is_much = readers > most.most_readers_as_one() ||
+                       inside_.CountOps(op, most.most_ops_as_one() + 1) > most.most_ops_as_one();
+  if (!all_results && is_much && IsOn(Rule::kMuchIsWritten)) return true;
+  return !CanRunAsOne(op) || !Decides(Rule::kReadersRunAsOne, *op);
 }
 
 bool MaterializationPlanner::CanRunAsOne(const Instruction* value) const {
@@ -260,12 +259,12 @@ bool MaterializationPlanner::IsSineForSeveral(const Instruction* op) const {
 }
 
 bool MaterializationPlanner::IsSpread(const Instruction& value) const {
-  std::vector<const Instruction*> made_of = {&value};
-  for (size_t next = 0; next < made_of.size() && next < 16; ++next) {
-    for (const Instruction* operand : made_of[next]->operands()) {
+  constexpr WalkLimit kProducersOfSpread = {"producers of what is spread", 16};
+  for (Walk walk(&value, kProducersOfSpread); const Instruction* at = walk.Next();) {
+    for (const Instruction* operand : at->operands()) {
       if (operand->opcode() == Opcode::kBroadcast || operand->shape().rank() == 0) continue;
       if (!IsElementwise(*operand) || values_.written[operand->index()]) return false;
-      made_of.push_back(operand);
+      walk.AddAgain(operand);
     }
   }
   return true;
@@ -287,7 +286,8 @@ void MaterializationPlanner::Write() {
       continue;
     }
     const bool is_name = op->opcode() == Opcode::kTranspose || op->opcode() == Opcode::kReshape ||
-                         (IsFirstOfTiles(*op, tiling_) && !made_.HasSibling(*op));
+                         (IsFirstOfTiles(*op, tiling_) &&
+                          !(made_.HasSibling(*op) && Decides(Rule::kSlicesBesideEachOther, *op)));
     if (is_name && values_.IsInMemory(*op->operand(0))) {
       values_.renamed[i] = true;
       continue;
@@ -298,7 +298,9 @@ void MaterializationPlanner::Write() {
         cost[i] = std::min<int64_t>(cost[i] + cost[operand->index()], 1 << 20);
     }
     // Counted once for each way to them so far.
-    if (cost[i] > kMostRecomputed) cost[i] = inside_.CountOps(op, kMostAtOnce + 1);
+    const int64_t most_anew = Thresholds().most_recomputed_ops(),
+                  most_at_once = Thresholds().most_ops_at_once();
+    if (cost[i] > most_anew) cost[i] = inside_.CountOps(op, most_at_once + 1);
     // Scalars and what is made from constants alone go along.
     // For one group it is made once, however long that takes; but what a product reads passes again and again.
     const auto is_of_product = [&](int group) {
@@ -312,10 +314,13 @@ void MaterializationPlanner::Write() {
     const bool is_taken_out = packed != nullptr && packed->shape().element_type() == xla::F32 &&
                               users_.users(*op).size() == 1 && readers_[i].size() == 1 &&
                               is_of_product(readers_[i][0]);
-    const bool is_long = cost[i] > kMostRecomputed && made_.IsMade(*op) && op->shape().rank() > 0 &&
-                         is_anew && !CanRunAsOne(op);
-    values_.written[i] = made_.MustBeWritten(op) || is_long || is_taken_out || IsSineForSeveral(op) ||
-                         cost[i] > kMostAtOnce || IsWorthWriting(op);
+    const bool is_long =
+        cost[i] > most_anew && made_.IsMade(*op) && op->shape().rank() > 0 && is_anew && !CanRunAsOne(op);
+    values_.written[i] = made_.MustBeWritten(op) || (is_long && Decides(Rule::kLongIsWritten, *op)) ||
+                         (is_taken_out && Decides(Rule::kTakenOutOfWords, *op)) ||
+                         (IsSineForSeveral(op) && Decides(Rule::kSinesAreWritten, *op)) ||
+                         (cost[i] > most_at_once && Decides(Rule::kVeryLongIsWritten, *op)) ||
+                         IsWorthWriting(op);
     if (values_.written[i]) cost[i] = 0;
   }
 }
@@ -390,9 +395,10 @@ void MaterializationPlanner::Join(const Instruction* op, const Instruction* valu
 
 std::vector<const Instruction*> MaterializationPlanner::ReductionsOf(const Instruction* value,
                                                                      const std::vector<int>& level) {
-  std::vector<const Instruction*> found, todo = {value};
-  for (size_t next = 0; next < todo.size() && next < 16; ++next) {
-    for (const Instruction* user : users_.users(*todo[next])) {
+  std::vector<const Instruction*> found;
+  constexpr WalkLimit kReadersToReductions = {"readers on the way to reductions", 16};
+  for (Walk walk(value, kReadersToReductions); const Instruction* at = walk.Next();) {
+    for (const Instruction* user : users_.users(*at)) {
       const int u = user->index();
       if (user->opcode() == Opcode::kReduce) {
         // From constants; of one array, or of it and numbers of its elements. Rounded as it is written, or not.
@@ -416,7 +422,7 @@ std::vector<const Instruction*> MaterializationPlanner::ReductionsOf(const Instr
       } else if (values_.recomputed[u] && !values_.written[u] && values_.owner[u] == nullptr &&
                  (IsElementwise(*user) || IsInPlace(*user) || user->opcode() == Opcode::kReshape) &&
                  !IsReshaped(*user) && user->shape().NumElements() == value->shape().NumElements()) {
-        todo.push_back(user);
+        walk.AddAgain(user);
       }
     }
   }
@@ -468,7 +474,7 @@ void MaterializationPlanner::TakeReductions() {
     const Instruction* op = At(i);
     if (!IsHeldBesideProducts(op->shape())) continue;
     const Instruction* product = ProductOfPacked(*op);
-    if (product == nullptr) continue;
+    if (product == nullptr || !Decides(Rule::kWordsJoinProducts, *op)) continue;
     const Instruction* value = values_.owner[product->index()];
     values_.owner[i] = value;
     Join(op, value, level);
@@ -481,15 +487,17 @@ void MaterializationPlanner::TakeReductions() {
                                        value->operand(0)->opcode() == Opcode::kReduce);
     if (!of_product && !(values_.recomputed[i] && made_.IsMade(*value) && value->shape().rank() > 0))
       continue;
-    if (IsSine(*value)) continue;
+    if (IsSine(*value) && Decides(Rule::kSinesRunAlone, *value)) continue;
     int direct = 0;
     const Instruction* first = nullptr;
     std::vector<const Instruction*> reductions = ReductionsOf(value, level);
     // A largest element with its place runs by itself, but for what a product makes.
     const auto has_place = [](const Instruction* reduction) { return reduction->num_operands() > 2; };
-    if (!of_product)
+    if (!of_product && IsOn(Rule::kLargestWithPlace))
       reductions.erase(std::remove_if(reductions.begin(), reductions.end(), has_place), reductions.end());
-    if (!of_product && !reductions.empty() && IsTakenByLater(value, reductions, level)) continue;
+    if (!of_product && !reductions.empty() && IsTakenByLater(value, reductions, level) &&
+        Decides(Rule::kLaterReaderJoins, *value))
+      continue;
     // One type; that of what is not reduced as it is, if there are several.
     const auto type_of = [](const Instruction* reduction) {
       return reduction->shape().IsArray() ? reduction->shape().element_type() : xla::TUPLE;
@@ -497,8 +505,11 @@ void MaterializationPlanner::TakeReductions() {
     const auto made = absl::c_find_if(
         reductions, [&](const Instruction* reduction) { return reduction->operand(0) != value; });
     for (const Instruction* reduction : reductions) {
-      if (!of_product && made != reductions.end() && type_of(reduction) != type_of(*made)) continue;
+      if (!of_product && made != reductions.end() && type_of(reduction) != type_of(*made) &&
+          Decides(Rule::kOneTypeReduces, *reduction))
+        continue;
       if (of_product && !IsHeldBesideProducts(reduction->shape())) continue;
+      if (!IsOn(of_product ? Rule::kReductionsJoinProducts : Rule::kReductionsJoin)) continue;
       const bool is_sibling = of_product && first != nullptr && reduction->num_operands() == 2 &&
                               first->num_operands() == 2 &&
                               reduction->shape().element_type() == first->shape().element_type();
@@ -508,6 +519,7 @@ void MaterializationPlanner::TakeReductions() {
             reduction->num_operands() == first->num_operands()))) {
         continue;
       }
+      Decides(of_product ? Rule::kReductionsJoinProducts : Rule::kReductionsJoin, *reduction);
       const Instruction* rounded = values_.owner[reduction->index()];
       values_.owner[reduction->index()] = value;
       if (rounded != nullptr) values_.owner[rounded->index()] = value;

@@ -15,30 +15,10 @@
 #include "simulator/program/elementwise.h"
 #include "simulator/program/tiling.h"
 #include "simulator/program/windows.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
-
-// Ops that a dot takes behind it.
-constexpr int kLongestEpilogue = 96;
-// A dot runs inside of the one that reads it if what it passes by fits: so many elements, which are 12 MB as bf16 and twice, of the 16
-// MB that windows have. If fewer rows than are contracted stay while weights pass, so many bytes: of 1,024 x 4,096 x 1,024 the compiler
-// does it for 600 rows of f32 and 1,024 of bf16, not for 640 and 1,400. (Of batches of 8 to 16 by 192 to 400 rows it does it too, at
-// twice the time of two products; what it goes by there is not known.)
-constexpr double kNestedElements = 2.9e6;
-constexpr double kNestedRowBytes = 5e6;
-// What is reduced of a product while its windows pass is held, as words: 12 MB.
-constexpr int64_t kHeldElements = 3'000'000;
-// A convolution inside of one of a single position keeps the weights of both.
-constexpr double kNestedWeights = 3e5;
-// One whose images stay along lanes, inside of another one of many positions: of 14 such pairs those with 4,608 to 69,632 weights in f32
-// run so, one with 73,728 does not; with weights in bf16 they do if 16 features or every other place pass between them.
-constexpr double kNestedWindowWeights = 7e4;
-constexpr int64_t kNestedFeatures = 16;
-// Rows of a tile.
-constexpr int64_t kWholeRows = 8;
-// Elements of a tile along its minor dimension.
-constexpr double kLanes = 128;
 
 // It is that instruction or stands behind it, and is not made from an argument or constant alone.
 bool MayWaitFor(const Instruction& value, int index) {
@@ -50,7 +30,8 @@ bool MayWaitFor(const Instruction& value, int index) {
 }  // namespace
 
 bool IsHeldBesideProducts(const Shape& shape) {
-  return !shape.IsArray() || shape.NumElements() <= kHeldElements;
+  return !shape.IsArray() || shape.NumElements() <= Thresholds().held_elements() ||
+         !IsOn(Rule::kHeldReductions);
 }
 
 ProductGroups::ProductGroups(const Computation& computation, const UserMap& users,
@@ -67,15 +48,16 @@ ProductGroups::ProductGroups(const Computation& computation, const UserMap& user
 
 std::vector<const Instruction*> ProductGroups::Owners() && {
   for (int i = n_ - 1; i >= 0; --i) {
-    const bool is_pooling =
-        At(i)->opcode() == Opcode::kReduceWindow && At(i)->shape().IsArray() && !IsRunningFold(*At(i));
+    const bool is_pooling = At(i)->opcode() == Opcode::kReduceWindow && At(i)->shape().IsArray() &&
+                            !IsRunningFold(*At(i)) && Decides(Rule::kPoolingTakesReaders, *At(i));
     if (!IsMatrixOp(At(i)->opcode()) && !is_pooling) continue;
     if (owner_[i] != nullptr) continue;
     TakeEpilogue(At(i));
-    if (!is_pooling) TakeNestedConvolution(At(i));
+    if (!is_pooling && IsOn(Rule::kNestedChannels)) TakeNestedConvolution(At(i));
   }
   for (int i = 0; i < n_; ++i) {
-    if (At(i)->opcode() == Opcode::kDot && At(i)->shape().rank() > 0) TakeNestedDot(At(i));
+    if (At(i)->opcode() == Opcode::kDot && At(i)->shape().rank() > 0 && IsOn(Rule::kNestedDots))
+      TakeNestedDot(At(i));
   }
   for (int i = n_ - 1; i >= 0; --i) {
     if (At(i)->opcode() == Opcode::kConvolution && !is_nested_[i]) TakeConvolutionBefore(At(i));
@@ -114,7 +96,8 @@ void ProductGroups::TakeEpilogue(const Instruction* dot) {
   const Instruction* best = dot;
   // The narrowest of the values in which the group may end: that is written if several groups make the last one from it.
   size_t narrow_size = 1;
-  while (!next.empty() && members.size() <= kLongestEpilogue) {
+  const auto longest = static_cast<size_t>(Thresholds().longest_epilogue());
+  while (!next.empty() && members.size() <= longest && IsOn(Rule::kProductsTakeReaders)) {
     const int i = next.top();
     while (!next.empty() && next.top() == i) next.pop();
     const Instruction* user = At(i);
@@ -132,6 +115,7 @@ void ProductGroups::TakeEpilogue(const Instruction* dot) {
         user->opcode() == Opcode::kCopy) {
       break;
     }
+    Decides(Rule::kProductsTakeReaders, *user);
     members.push_back(user);
     for (size_t m = 0; m + 1 < members.size(); ++m) {
       const auto operands = user->operands();
@@ -155,7 +139,8 @@ void ProductGroups::TakeEpilogue(const Instruction* dot) {
   }
   // What was rounded is widened where it is read.
   const bool widens = best->opcode() == Opcode::kConvert && members[narrow_size - 1] == best->operand(0);
-  if (narrow_size < best_size && (distinct_users(best).size() > 1 || widens) && !made_.MustBeWritten(best)) {
+  if (narrow_size < best_size && (distinct_users(best).size() > 1 || widens) && !made_.MustBeWritten(best) &&
+      Decides(Rule::kProductsEndNarrow, *members[narrow_size - 1])) {
     best_size = narrow_size;
     best = members[narrow_size - 1];
   }
@@ -194,8 +179,9 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
   for (int64_t d = static_cast<int64_t>(in.lhs_batch().size()); d < inner[0]->shape().rank(); ++d)
     sized += inner[0]->shape().dim(d) > 1;
   const Dims order = PhysicalOrder(inner[0]->shape());
-  const bool whole = order.size() > 1 && inner[0]->shape().dim(order[1]) % kWholeRows == 0;
-  if (sized > (in.lhs_batch().empty() ? (whole ? 4 : 3) : 2)) return false;
+  const bool whole = order.size() > 1 && inner[0]->shape().dim(order[1]) % made_.tiling().sublanes == 0;
+  const bool has_many = sized > (in.lhs_batch().empty() ? (whole ? 4 : 3) : 2);
+  if (has_many && Decides(Rule::kNestedOfFewDims, outer)) return false;
   // Dimensions of the operand as those of what the inner one makes.
   Dims dims(own.rank());
   for (size_t d = 0; d < dims.size(); ++d) dims[d] = static_cast<int64_t>(d);
@@ -217,7 +203,8 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
   const auto batch = side == 0 ? out.lhs_batch() : out.rhs_batch();
   const auto contracting = side == 0 ? out.lhs_contracting() : out.rhs_contracting();
   // Of images only features pass, in the rows in which they come.
-  if (sized > 3 && (contracting.size() != 1 || dims[contracting[0]] != order[0] || !KeepsRows(*inner[0])))
+  if (sized > 3 && (contracting.size() != 1 || dims[contracting[0]] != order[0] || !KeepsRows(*inner[0])) &&
+      Decides(Rule::kNestedImagesPassFeatures, outer))
     return false;
   double rows = 1, contracted = 1, bound = 1;
   for (int64_t d = 0; d < own.rank(); ++d) {
@@ -228,7 +215,7 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
     // Both have the same batch, or tiles of the inner one come batch by batch.
     const bool is_in_tile = order.size() < 2 || dims[d] == order[0] || dims[d] == order[1];
     const bool is_rows = dims[d] >= 0 && !is_in_tile && in.lhs_batch().empty() && !is_contracted;
-    if (is_batch && !is_cut && !is_rows) return false;
+    if (is_batch && !is_cut && !is_rows && Decides(Rule::kNestedOfOneBatch, outer)) return false;
     if (is_batch || is_contracted) bound *= size;
     if (!is_batch && !is_cut) (is_contracted ? contracted : rows) *= size;
   }
@@ -236,7 +223,7 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
   const bool is_batch_alone = !contracting.empty() && absl::c_all_of(contracting, [&](int64_t d) {
     return dims[d] >= 0 && dims[d] < static_cast<int64_t>(in.lhs_batch().size());
   });
-  if (bound == 0 || is_batch_alone) return false;
+  if (bound == 0 || (is_batch_alone && Decides(Rule::kNestedBatchContracted, outer))) return false;
   const double columns = static_cast<double>(other.NumElements()) / bound;
   // Lanes of what the outer one makes of rows of several dimensions are those of its other operand, unless these fill no tile.
   const Dims result = PhysicalOrder(outer.shape());
@@ -244,22 +231,26 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
       outer.operand(0)->shape().rank() - static_cast<int64_t>(out.lhs_contracting().size());
   const bool is_turned =
       out.lhs_batch().empty() && result.size() > 2 && (result[0] < free_end) == (side == 0);
-  if (is_turned && columns >= kLanes) return false;
+  if (is_turned && columns >= static_cast<double>(made_.tiling().lanes) &&
+      Decides(Rule::kNestedKeepsLanes, outer))
+    return false;
   // Rows are widened for another product: that one takes what is wide.
   const Instruction* end = owner_[outer.index()] != nullptr ? owner_[outer.index()] : &outer;
   while (users_.users(*end).size() == 1 && users_.users(*end)[0]->opcode() == Opcode::kConvert)
     end = users_.users(*end)[0];
   const bool is_read_by_dot =
       users_.users(*end).size() == 1 && users_.users(*end)[0]->opcode() == Opcode::kDot;
-  if (columns > 2 * contracted && is_read_by_dot) return false;
+  if (columns > Thresholds().widened_times() * contracted && is_read_by_dot &&
+      Decides(Rule::kWidenedForAnother, outer))
+    return false;
   double inside = 1;
   for (const int64_t d : in.lhs_contracting())
     inside *= static_cast<double>(inner[0]->operand(0)->shape().dim(d));
   // Few rows stay while weights pass, wide as they were.
-  const double most = rows < contracted
-                          ? kNestedRowBytes / ByteWidth(inner[0]->operand(0)->shape().element_type())
-                          : kNestedElements;
-  return (inside + columns) * std::min(rows, contracted) <= most;
+  const double most = rows < contracted ? Thresholds().nested_row_bytes() /
+                                              ByteWidth(inner[0]->operand(0)->shape().element_type())
+                                        : Thresholds().nested_elements();
+  return (inside + columns) * std::min(rows, contracted) <= most || !Decides(Rule::kNestedFits, outer);
 }
 
 // As with a gate.
@@ -287,7 +278,10 @@ void ProductGroups::TakeNestedDot(const Instruction* dot) {
     }
     const std::vector<const Instruction*>& members = taken_[value->index()];
     if (members.empty() || users_.users(*value).size() != 1 || owner_[dot->index()] == value) continue;
-    if (holds_[members[0]->index()] || MeetsAnother(members) || !FitsInside(members, *dot, side)) continue;
+    if (holds_[members[0]->index()] || (MeetsAnother(members) && Decides(Rule::kGatesStayApart, *dot)) ||
+        !FitsInside(members, *dot, side))
+      continue;
+    Decides(Rule::kNestedDots, *dot);
     for (const Instruction* member : members) owner_[member->index()] = owner_[dot->index()];
     // Only one level.
     is_nested_[members[0]->index()] = true;
@@ -318,10 +312,11 @@ void ProductGroups::TakeNestedConvolution(const Instruction* convolution) {
     return;
   const Instruction*& owner = owner_[value->index()];
   if (owner != nullptr && owner != value) return;
+  Decides(Rule::kNestedChannels, *convolution);
   owner = owner_[convolution->index()] != nullptr ? owner_[convolution->index()] : convolution;
 }
 
-bool ProductGroups::IsMadeInWindows(const Instruction& inner, const Instruction& outer) {
+bool ProductGroups::IsMadeInWindows(const Instruction& inner, const Instruction& outer) const {
   const auto stays_along_lanes = [](const Instruction& op) {
     const ConvolutionView view(op);
     const Dims lies = PhysicalOrder(op.operand(0)->shape()), made = PhysicalOrder(op.shape());
@@ -332,13 +327,13 @@ bool ProductGroups::IsMadeInWindows(const Instruction& inner, const Instruction&
     return false;
   const Shape& weights = inner.operand(1)->shape();
   if (static_cast<double>(weights.NumElements() + outer.operand(1)->shape().NumElements()) >
-      kNestedWindowWeights)
+      Thresholds().nested_window_weights())
     return false;
-  if (weights.dim(ConvolutionView(inner).kernel_input_feature()) < kWholeRows) return false;
+  if (weights.dim(ConvolutionView(inner).kernel_input_feature()) < made_.tiling().sublanes) return false;
   const bool strides =
       absl::c_any_of(outer.attrs().window().dimensions(), [](const auto& d) { return d.stride() > 1; });
   return strides || ByteWidth(weights.element_type()) >= 4 ||
-         weights.dim(ConvolutionView(inner).kernel_output_feature()) <= kNestedFeatures;
+         weights.dim(ConvolutionView(inner).kernel_output_feature()) <= Thresholds().nested_features();
 }
 
 void ProductGroups::TakeConvolutionBefore(const Instruction* outer) {
@@ -368,8 +363,9 @@ void ProductGroups::TakeConvolutionBefore(const Instruction* outer) {
   if (!slides(*members[0])) return;
   const double weights =
       static_cast<double>(members[0]->operand(1)->shape().NumElements() + kernel.NumElements());
-  if (is_pointwise ? weights > kNestedWeights : !IsMadeInWindows(*members[0], *outer)) return;
+  if (is_pointwise ? weights > Thresholds().nested_weights() : !IsMadeInWindows(*members[0], *outer)) return;
   if (holds_[members[0]->index()]) return;
+  if (!Decides(is_pointwise ? Rule::kNestedBeforePointwise : Rule::kNestedInWindows, *outer)) return;
   for (const Instruction* member : members) owner_[member->index()] = owner_[outer->index()];
   is_nested_[members[0]->index()] = true;
   holds_[outer->index()] = true;

@@ -34,7 +34,7 @@ class ProductGroups {
   // A convolution that only one of a single position reads, or one in whose windows it is made, behind what it takes.
   void TakeConvolutionBefore(const Instruction* outer);
   // Images stay along lanes of both, and the weights of both on the core.
-  static bool IsMadeInWindows(const Instruction& inner, const Instruction& outer);
+  bool IsMadeInWindows(const Instruction& inner, const Instruction& outer) const;
 
   const Computation& computation_;
   const UserMap& users_;

@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "hlo/ir/unit_dims.h"
 #include "simulator/program/elementwise.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 
@@ -26,12 +27,14 @@ Instruction* LayoutCopies::As(Instruction* value, const Dims& order, bool is_wri
     // An argument that nobody else reads is rounded as it is copied.
     const bool rounds = value->opcode() == Opcode::kConvert &&
                         value->operand(0)->opcode() == Opcode::kParameter &&
-                        state_.users.users(*value->operand(0)).size() == 1;
+                        state_.users.users(*value->operand(0)).size() == 1 &&
+                        Decides(Rule::kArgumentsRoundedAsCopied, *value);
     copy = rounds ? computation_->Add(Opcode::kConvert, shape, {value->operand(0)})
                   : computation_->Add(Opcode::kCopy, shape, {value});
     copy->set_metadata(value->metadata());
   }
   copies_[key] = copy;
+  in_order_.emplace_back(value, copy);
   return copy;
 }
 
@@ -60,7 +63,7 @@ Instruction* LayoutCopies::CopyBeforeReshape(Instruction* value, const Dims& ord
     now = own;
     source = from;
   }
-  if (!moves) return nullptr;
+  if (!moves || !Decides(Rule::kCopiedBeforeReshape, *value)) return nullptr;
   Instruction* made = As(source, now, /*is_written=*/true);
   for (size_t i = names.size(); i-- > 0;) {
     Shape shape = names[i]->shape();
@@ -108,19 +111,21 @@ void LayoutCopies::RoundCopies() {
            absl::c_all_of(precision.operand_precision(),
                           [](int p) { return p == xla::PrecisionConfig::DEFAULT; });
   };
-  for (const auto& [key, copy] : copies_) {
+  if (!IsOn(Rule::kCopiesRounded)) return;
+  for (const auto& [value, copy] : in_order_) {
     if (copy->opcode() != Opcode::kCopy || copy->shape().element_type() != xla::F32 ||
-        copy->operand(0) != key.first)
+        copy->operand(0) != value)
       continue;
     const auto readers = users.users(*copy);
     if (readers.empty() || !absl::c_all_of(readers, rounds)) continue;
     if (SizedOrder(copy->shape(), copy->shape().MinorToMajor()).front() ==
-        SizedOrder(copy->shape(), OrderOf(key.first)).front())
+        SizedOrder(copy->shape(), OrderOf(value)).front())
       continue;
     Shape shape = copy->shape();
     shape.set_element_type(xla::BF16);
     Instruction* rounded = computation_->Add(Opcode::kConvert, shape, {copy->operand(0)});
     rounded->set_metadata(copy->metadata());
+    MarkDecided(Rule::kCopiesRounded, rounded);
     for (Instruction* reader : readers) {
       for (int k = 0; k < reader->num_operands(); ++k) {
         if (reader->operand(k) == copy) reader->set_operand(k, rounded);

@@ -88,6 +88,7 @@ class LayoutCopies {
   const int n_;
   std::vector<Dims>& orders_;
   absl::flat_hash_map<std::pair<const Instruction*, Dims>, Instruction*> copies_;
+  std::vector<std::pair<const Instruction*, Instruction*>> in_order_;  // What is copied, and its copy.
 };
 
 }  // namespace toroid

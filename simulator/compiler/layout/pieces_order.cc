@@ -8,6 +8,7 @@
 #include "simulator/program/dim_orders.h"
 #include "simulator/program/elementwise.h"
 #include "simulator/program/tiling.h"
+#include "simulator/program/walk.h"
 
 namespace toroid {
 namespace {
@@ -30,17 +31,16 @@ bool IsBatchOfDots(const Instruction& value, int64_t d, const LayoutState& state
 
 // Dots read the value, or what is made from it without sums, windows and sorting.
 bool LeadsToDots(const Instruction& value, const LayoutState& state) {
-  constexpr size_t kMostSteps = 64;
-  std::vector<const Instruction*> todo = {&value};
-  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
-    if (todo[next]->index() >= state.n) continue;
-    for (const Instruction* user : state.users.users(*todo[next])) {
+  constexpr WalkLimit kReadersToDots = {"readers on the way to dots", 64};
+  for (Walk walk(&value, kReadersToDots); const Instruction* at = walk.Next();) {
+    if (at->index() >= state.n) continue;
+    for (const Instruction* user : state.users.users(*at)) {
       const Opcode opcode = user->opcode();
       if (opcode == Opcode::kDot) return true;
       const bool moves = opcode == Opcode::kReshape || opcode == Opcode::kTranspose ||
                          opcode == Opcode::kSlice || opcode == Opcode::kConcatenate ||
                          opcode == Opcode::kPad || opcode == Opcode::kReverse;
-      if ((moves || IsElementwise(*user)) && !absl::c_linear_search(todo, user)) todo.push_back(user);
+      if (moves || IsElementwise(*user)) walk.Add(user);
     }
   }
   return false;

@@ -10,6 +10,8 @@
 #include "simulator/program/dim_orders.h"
 #include "simulator/program/elementwise.h"
 #include "simulator/program/tiling.h"
+#include "simulator/program/walk.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -49,6 +51,7 @@ Dims NaturalOrder(const Instruction* value, const Dims& otherwise, const Tiling&
         SizedDims(op->operand(0)->shape()).size() == 1) {
       // Few elements would not fill lanes.
       const int64_t extent = op->operand(0)->shape().NumElements();
+      if (!IsOn(Rule::kAsVectorLies)) return otherwise;
       if (!sized.empty() && extent < tiling.lanes && extent < value->shape().dim(sized[0])) return otherwise;
       return OrderFrom(value->shape(), {op->dimensions()[SizedDims(op->operand(0)->shape())[0]]});
     }
@@ -64,22 +67,22 @@ namespace {
 
 // Reductions alone read `reshape` and what is made of it elementwise with vectors: they are done before it.
 bool IsOnlyReduced(const Instruction& reshape, const UserMap& users) {
-  constexpr size_t kMostSteps = 64;
-  std::vector<const Instruction*> made = {&reshape};
-  for (size_t next = 0; next < made.size(); ++next) {
-    if (next == kMostSteps || made[next] == reshape.computation()->root()) return false;
-    for (const Instruction* user : users.users(*made[next])) {
-      if (user->opcode() == Opcode::kReduce || absl::c_linear_search(made, user)) continue;
+  constexpr WalkLimit kReadersUpToSums = {"readers up to reductions", 64};
+  Walk walk(&reshape, kReadersUpToSums);
+  while (const Instruction* at = walk.Next()) {
+    if (at == reshape.computation()->root()) return false;
+    for (const Instruction* user : users.users(*at)) {
+      if (user->opcode() == Opcode::kReduce || walk.Has(user)) continue;
       if (!IsElementwise(*user)) return false;
       for (const Instruction* operand : user->operands()) {
         const bool is_spread =
             operand->opcode() == Opcode::kBroadcast || operand->opcode() == Opcode::kConstant;
-        if (!is_spread && !absl::c_linear_search(made, operand)) return false;
+        if (!is_spread && !walk.Has(operand)) return false;
       }
-      made.push_back(user);
+      walk.Add(user);
     }
   }
-  return true;
+  return !walk.is_stopped();
 }
 
 }  // namespace
@@ -133,7 +136,7 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
         over_second |= is_reduced(pair[1]) && !is_reduced(pair[0]);
       } else if (WantsDenseOperands(*user)) {
         const Dims found = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
-        if (!found.empty()) return found;
+        if (!found.empty() && Decides(Rule::kAsDenseReaderWants, *value)) return found;
       } else if (user->opcode() == Opcode::kTuple && user == state.computation.root()) {
         if (nearest.empty() && !for_window) {
           nearest = as_in(place, LeastPaddingOrder(place.op->shape(), state.tiling));
@@ -168,7 +171,7 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
           SetOrder(*through, &to);
           return KeepsTiles(from, to, state.tiling);
         };
-        if (!nearest.empty()) continue;
+        if (!nearest.empty() || !Decides(Rule::kAsReshapeKeepsTiles, *value)) continue;
         const bool pads_little = padded(other[0], other[1]) <= 2 * padded(pair[0], pair[1]);
         const bool keeps_pair = keeps(pair), keeps_other = keeps(other);
         if (keeps_pair && !keeps_other && !IsOnlyReduced(*user, state.users)) nearest = pair;
@@ -179,6 +182,7 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
             continue;
           if (state.IsFlexible(operand)) continue;
           if (!nearest.empty() || (for_window && IsOfArgument(operand))) continue;
+          if (!Decides(Rule::kAsWhatIsMet, *value)) continue;
           nearest = as_in(place, state.OrderOf(operand));
           is_weak = IsOfArgument(operand);
         }
@@ -186,7 +190,8 @@ Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& 
       }
     }
     // Rows are added faster than lanes.
-    if ((nearest.empty() || is_weak) && over_first && !over_second && is_longer) {
+    if ((nearest.empty() || is_weak) && over_first && !over_second && is_longer &&
+        Decides(Rule::kRowsAreReduced, *value)) {
       nearest = other;
       is_weak = false;
     }
@@ -207,13 +212,12 @@ int64_t LastSized(const Instruction& op, int64_t from, int64_t to) {
 
 // It, or what is made of it elementwise, is cut into single elements along the dimension, as steps of a recurrence are.
 bool IsCutIntoSteps(const Instruction* value, int64_t d, const LayoutState& state) {
-  constexpr size_t kMostSteps = 16;
-  std::vector<const Instruction*> todo = {value};
-  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
-    for (const Instruction* user : state.users.users(*todo[next])) {
+  constexpr WalkLimit kReadersCutIntoSteps = {"readers that are cut into steps", 16};
+  for (Walk walk(value, kReadersCutIntoSteps); const Instruction* at = walk.Next();) {
+    for (const Instruction* user : state.users.users(*at)) {
       if (user->index() >= state.n || user->shape().rank() != value->shape().rank()) continue;
       if (user->opcode() == Opcode::kSlice && user->shape().dim(d) == 1) return true;
-      if (IsElementwise(*user) && !absl::c_linear_search(todo, user)) todo.push_back(user);
+      if (IsElementwise(*user)) walk.Add(user);
     }
   }
   return false;
@@ -224,14 +228,12 @@ bool FillsRows(int64_t n, const Tiling& tiling) { return n % tiling.sublanes == 
 
 // Made elementwise from results of a convolution.
 bool IsOfConvolution(const Instruction& value) {
-  constexpr size_t kMostSteps = 16;
-  std::vector<const Instruction*> todo = {&value};
-  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
-    if (todo[next]->opcode() == Opcode::kConvolution) return true;
-    if (!IsElementwise(*todo[next])) continue;
-    for (const Instruction* operand : todo[next]->operands()) {
-      if (operand->shape().dims() == value.shape().dims() && !absl::c_linear_search(todo, operand))
-        todo.push_back(operand);
+  constexpr WalkLimit kProducersBackToConvolution = {"producers back to a convolution", 16};
+  for (Walk walk(&value, kProducersBackToConvolution); const Instruction* at = walk.Next();) {
+    if (at->opcode() == Opcode::kConvolution) return true;
+    if (!IsElementwise(*at)) continue;
+    for (const Instruction* operand : at->operands()) {
+      if (operand->shape().dims() == value.shape().dims()) walk.Add(operand);
     }
   }
   return false;
@@ -240,22 +242,18 @@ bool IsOfConvolution(const Instruction& value) {
 // Which dimension of the value, of which features are along `features`, are images for a convolution that takes it, or what is made of
 // it elementwise, or for one whose results that meets; -1 if there is none.
 int64_t ImagesOf(const Instruction* value, int64_t features, const LayoutState& state) {
-  constexpr size_t kMostSteps = 24;
-  std::vector<const Instruction*> todo = {value};
-  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
-    for (const Instruction* user : state.users.users(*todo[next])) {
+  constexpr WalkLimit kReadersToConvolution = {"readers on the way to a convolution", 24};
+  for (Walk walk(value, kReadersToConvolution); const Instruction* at = walk.Next();) {
+    for (const Instruction* user : state.users.users(*at)) {
       if (user->index() >= state.n || user->num_operands() == 0) continue;
-      if (user->opcode() == Opcode::kConvolution && user->operand(0) == todo[next] &&
-          !IsKernelGradient(*user)) {
+      if (user->opcode() == Opcode::kConvolution && user->operand(0) == at && !IsKernelGradient(*user)) {
         const ConvolutionView view(*user);
         return view.input_feature() == features ? view.input_batch() : -1;
       }
-      if (!IsElementwise(*user) || user->shape().dims() != value->shape().dims() ||
-          absl::c_linear_search(todo, user))
-        continue;
-      todo.push_back(user);
+      if (!IsElementwise(*user) || user->shape().dims() != value->shape().dims() || walk.Has(user)) continue;
+      walk.Add(user);
       for (const Instruction* other : user->operands()) {
-        if (other == todo[next] || other->shape().dims() != value->shape().dims() || !state.Known(other) ||
+        if (other == at || other->shape().dims() != value->shape().dims() || !state.Known(other) ||
             state.IsFlexible(other))
           continue;
         const Dims order = SizedOrder(other->shape(), state.OrderOf(other));
@@ -269,21 +267,19 @@ int64_t ImagesOf(const Instruction* value, int64_t features, const LayoutState& 
 }  // namespace
 
 Dims OrderAsImages(const Instruction& value, const LayoutState& state) {
-  constexpr size_t kMostSteps = 24;
   const Shape& shape = value.shape();
   const int64_t rank = shape.rank();
   if (rank < 3 || shape.dim(rank - 1) % (state.tiling.lanes / 2) != 0 ||
       shape.dim(0) % state.tiling.sublanes != 0)
     return {};
   // Images are the first dimension, features the last.
-  std::vector<const Instruction*> todo = {&value};
-  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
-    for (const Instruction* user : state.users.users(*todo[next])) {
-      if (user->index() >= state.n || user->num_operands() == 0 || absl::c_linear_search(todo, user))
-        continue;
+  constexpr WalkLimit kReadersAsImages = {"readers that take images", 24};
+  for (Walk walk(&value, kReadersAsImages); const Instruction* at = walk.Next();) {
+    for (const Instruction* user : state.users.users(*at)) {
+      if (user->index() >= state.n || user->num_operands() == 0 || walk.Has(user)) continue;
       if (user->opcode() == Opcode::kConvolution) {
         const ConvolutionView view(*user);
-        if (user->operand(0) == todo[next] && !IsKernelGradient(*user) && view.input_batch() == 0 &&
+        if (user->operand(0) == at && !IsKernelGradient(*user) && view.input_batch() == 0 &&
             view.input_feature() == rank - 1) {
           return OrderFrom(shape, {rank - 1, 0});
         }
@@ -298,7 +294,7 @@ Dims OrderAsImages(const Instruction& value, const LayoutState& state) {
       if (after.rank() < rank || after.dim(0) != shape.dim(0) ||
           after.dim(after.rank() - 1) < shape.dim(rank - 1))
         continue;
-      todo.push_back(user);
+      walk.Add(user);
     }
   }
   return {};
@@ -326,7 +322,7 @@ Dims OrderOfDot(const Instruction* dot, const LayoutState& state) {
   for (const int64_t d : view.lhs_contracting()) contracted *= dot->operand(0)->shape().dim(d);
   const bool is_whole = contracted % tile == 0 || dot->shape().dim(columns) % tile == 0;
   if (batch == 0 && dot->shape().dim(last) % state.tiling.sublanes == 0 && !fills_units && is_whole &&
-      !IsCutIntoSteps(dot, last, state))
+      !IsCutIntoSteps(dot, last, state) && Decides(Rule::kLastRowsOfDots, *dot))
     rows = last;
   Dims pair = {columns, rows};
   // Either may be minor: the one that pads less.
@@ -342,7 +338,8 @@ Dims OrderOfDot(const Instruction* dot, const LayoutState& state) {
     Shape chosen = dot->shape(), as_images = dot->shape();
     SetOrder(OrderFrom(dot->shape(), pair), &chosen);
     SetOrder(OrderFrom(dot->shape(), {columns, images}), &as_images);
-    if (PaddedElements(as_images, state.tiling) <= PaddedElements(chosen, state.tiling))
+    if (PaddedElements(as_images, state.tiling) <= PaddedElements(chosen, state.tiling) &&
+        Decides(Rule::kDotsAsImages, *dot))
       return OrderFrom(dot->shape(), {columns, images});
   }
   // Rows of several dimensions are positions of a window, whose results lie as the units make them.
@@ -366,7 +363,7 @@ Dims OrderOfOperand(const Instruction& dot, int side, const Dims& order) {
   for (const int64_t d : sized) {
     if (!is_batch(d)) first.push_back(d);
   }
-  return first.size() < 2 ? order : OrderFrom(shape, first);
+  return first.size() < 2 || !Decides(Rule::kBatchesOutermost, dot) ? order : OrderFrom(shape, first);
 }
 
 Dims OrderOfImages(const Instruction& convolution, int side, const Dims& order, const Tiling& tiling) {
@@ -381,16 +378,18 @@ Dims OrderOfImages(const Instruction& convolution, int side, const Dims& order, 
                         : is_gradient ? view.input_feature()
                                       : view.input_batch();
   if (!HasDimension(shape, features) || !HasDimension(shape, batch)) return order;
-  if ((side == 0 || is_gradient) && HoldsImagesOfGroups(convolution))
+  if ((side == 0 || is_gradient) && HoldsImagesOfGroups(convolution) &&
+      Decides(Rule::kGroupsAlongLanes, convolution))
     return OrderFrom(shape, {batch, features});
   const Dims sized = SizedOrder(shape, order);
   if (sized.empty() || sized[0] == features || sized[0] == batch) return order;
   if (shape.dim(batch) == 1) return order;
   // One feature: images go along lanes, a tile for each place.
-  if (shape.dim(features) == 1)
+  if (shape.dim(features) == 1 && IsOn(Rule::kOneFeatureAlongRows))
     return shape.dim(batch) >= tiling.sublanes ? OrderFrom(shape, {batch, features}) : order;
   const bool few = shape.dim(features) <= 2 * tiling.sublanes && shape.dim(batch) >= tiling.sublanes;
-  return few ? OrderFrom(shape, {batch, features}) : OrderFrom(shape, {features, batch});
+  return few && Decides(Rule::kFewFeaturesAlongRows, convolution) ? OrderFrom(shape, {batch, features})
+                                                                  : OrderFrom(shape, {features, batch});
 }
 
 Dims OrderOfWindows(const Shape& shape, int64_t features, int64_t batch, const Tiling& tiling) {
@@ -407,7 +406,8 @@ Dims OrderOfWindows(const Shape& shape, int64_t features, int64_t batch, const T
 
 Dims OrderOfConvolution(const Instruction* convolution, const LayoutState& state) {
   const ConvolutionView view(*convolution);
-  if (!IsKernelGradient(*convolution) && HoldsImagesOfGroups(*convolution))
+  if (!IsKernelGradient(*convolution) && HoldsImagesOfGroups(*convolution) &&
+      Decides(Rule::kGroupsAlongLanes, *convolution))
     return OrderFrom(convolution->shape(), {view.output_batch(), view.output_feature()});
   return OrderOfWindows(convolution->shape(), view.output_feature(), view.output_batch(), state.tiling);
 }
@@ -417,9 +417,8 @@ Dims OrderOfReduced(const Instruction* reduce, const LayoutState& state) {
   const Shape& shape = reduce->operand(0)->shape();
   // The largest of what it is made from by spreading along few elements.
   const Instruction* spread = nullptr;
-  std::vector<const Instruction*> todo = {reduce->operand(0)};
-  for (size_t next = 0; next < todo.size() && next < 64; ++next) {
-    const Instruction* op = todo[next];
+  constexpr WalkLimit kProducersSpreadForSum = {"producers that are spread for a sum", 64};
+  for (Walk walk(reduce->operand(0), kProducersSpreadForSum); const Instruction* op = walk.Next();) {
     if (op->opcode() == Opcode::kBroadcast) {
       const Instruction* from = op->operand(0);
       if (!state.Known(from) || state.IsFlexible(from) ||
@@ -431,15 +430,15 @@ Dims OrderOfReduced(const Instruction* reduce, const LayoutState& state) {
         spread = op;
     } else if (IsElementwise(*op)) {
       for (const Instruction* operand : op->operands()) {
-        if (operand->shape().dims() == shape.dims() && !absl::c_linear_search(todo, operand))
-          todo.push_back(operand);
+        if (operand->shape().dims() == shape.dims()) walk.Add(operand);
       }
     }
   }
   if (spread != nullptr) {
     const Shape& from = spread->operand(0)->shape();
     const Dims own = SizedOrder(from, state.OrderOf(spread->operand(0)));
-    if (from.dim(own[0]) >= tiling.lanes && from.dim(own[1]) >= tiling.sublanes) {
+    if (from.dim(own[0]) >= tiling.lanes && from.dim(own[1]) >= tiling.sublanes &&
+        Decides(Rule::kReducedAsSpread, *reduce)) {
       Dims first;
       for (const int64_t d : own) first.push_back(spread->dimensions()[d]);
       return OrderFrom(shape, first);
@@ -453,7 +452,7 @@ Dims OrderOfReduced(const Instruction* reduce, const LayoutState& state) {
   };
   if (sized.size() < 2 || !is_reduced(sized[0]) || is_reduced(sized[1])) return dense;
   if (shape.dim(sized[1]) % tiling.lanes != 0 || shape.dim(sized[0]) % tiling.sublanes != 0) return dense;
-  return OrderFrom(shape, {sized[1], sized[0]});
+  return Decides(Rule::kReducedAlongRows, *reduce) ? OrderFrom(shape, {sized[1], sized[0]}) : dense;
 }
 
 }  // namespace toroid

@@ -6,6 +6,7 @@
 #include "hlo/analysis/peak_memory.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/edit.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 
@@ -21,7 +22,7 @@ bool CopyResults(Computation* entry, const std::vector<bool>& donated) {
   const auto copy_of = [&](Instruction* value) {
     Instruction* copy = entry->Add(Opcode::kCopy, value->shape(), {value});
     copy->set_metadata(value->metadata());
-    return copy;
+    return Marked(Rule::kReturnedArgumentsCopied, copy);
   };
   Instruction* root = entry->root();
   if (is_kept(*root)) {
@@ -61,15 +62,15 @@ absl::StatusOr<bool> CopyInsertionPass::Run(std::unique_ptr<Module>* module) {
             KeepsTiles(source->operand(0)->shape(), source->shape(), tiling_))) {
       source = source->operand(0);
     }
-    if (source->opcode() != Opcode::kParameter) continue;
+    if (source->opcode() != Opcode::kParameter || !IsOn(Rule::kUpdatedArgumentsCopied)) continue;
     const int64_t number = source->parameter_number();
     if (number < static_cast<int64_t>(donated.size()) && donated[number]) continue;
     Instruction* copy = entry->Add(Opcode::kCopy, updated->shape(), {updated});
     copy->set_metadata(op->metadata());
-    op->set_operand(0, copy);
+    op->set_operand(0, Marked(Rule::kUpdatedArgumentsCopied, copy));
     changed = true;
   }
-  changed |= CopyResults(entry, donated);
+  if (IsOn(Rule::kReturnedArgumentsCopied)) changed |= CopyResults(entry, donated);
   if (changed) RETURN_IF_ERROR(SortInstructions(entry));
   return changed;
 }

@@ -8,14 +8,10 @@
 #include "simulator/memory/donated_arguments.h"
 #include "simulator/memory/temporaries.h"
 #include "simulator/program/elementwise.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
-
-// Of what an op reads, the share that may be left of it.
-constexpr int64_t kShareLeft = 8;
-// Of what the program needs, the share that does not count.
-constexpr int64_t kShareOfAll = 4096;
 
 class EarlyOrder {
  public:
@@ -23,7 +19,7 @@ class EarlyOrder {
   EarlyOrder(const Computation& computation, const ArraySize& size, int64_t needed)
       : computation_(computation),
         n_(computation.size()),
-        small_(needed / kShareOfAll),
+        small_(needed / Thresholds().early_use_part_of_all()),
         buffers_(computation, &size),
         stays_(ResultBuffers(*computation.module(), buffers_)),
         waits_(n_, 0),
@@ -95,7 +91,7 @@ class EarlyOrder {
       largest = std::max(largest, buffers_[b].bytes);
       if (!stays_[b] && readers_[b] == 1) freed += buffers_[b].bytes;
     }
-    return taken <= std::max({freed, largest / kShareLeft, small_});
+    return taken <= std::max({freed, largest / Thresholds().early_use_part(), small_});
   }
 
   void Take(int i) {
@@ -126,6 +122,7 @@ class EarlyOrder {
 }  // namespace
 
 absl::StatusOr<bool> EarlyUsesPass::Run(std::unique_ptr<Module>* module) {
+  if (!IsOn(Rule::kEarlyUses)) return false;
   const ArraySize size = PaddedSize(tiling_);
   Computation* entry = (*module)->entry();
   const int64_t needed = ComputeMemoryNeeds(**module, &size).temporary;

@@ -17,13 +17,10 @@
 #include "simulator/memory/donated_arguments.h"
 #include "simulator/memory/temporaries.h"
 #include "simulator/program/elementwise.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
-
-// How much more than the order as given may have alive the depth-first one that is taken all the same. The compiler takes the one of
-// its orders that needs least; the order as given is a little better than its own.
-constexpr double kAsGood = 1.03;
 
 // A copy reads the same memory under another name.
 bool IsCopiedName(const Instruction& name) {
@@ -118,6 +115,7 @@ class Steps {
       if (!op.called().empty()) copy->set_called(op.called());
       copy->set_cause(op.cause());
       copy->set_name(absl::StrCat(op.name(), kRematerializedSuffix));
+      MarkDecided(Rule::kRematerialization, copy);
       made[s] = copy;
       now.push_back(copy);
     }
@@ -221,7 +219,9 @@ absl::StatusOr<bool> RematerializationPass::Run(std::unique_ptr<Module>* module)
   for (const auto& op : entry->instructions()) given.push_back(op.get());
   entry->Reorder(DepthFirstOrder(*entry, Buffers(*entry, &size)));
   const auto most_alive = static_cast<double>(MostAlive(Steps(entry, size).program()));
-  if (most_alive > kAsGood * static_cast<double>(alive)) entry->Reorder(given);
+  if (most_alive > Thresholds().depth_first_times() * static_cast<double>(alive) || !IsOn(Rule::kDepthFirst))
+    entry->Reorder(given);
+  if (!IsOn(Rule::kRematerialization)) return true;
   Steps steps(entry, size);
   const std::vector<int> order = RepeatSteps(most_temporary, least_bytes_, &steps.program());
   if (order.empty()) return true;

@@ -6,6 +6,8 @@
 #include "hlo/base/status.h"
 #include "hlo/ir/edit.h"
 #include "simulator/program/elementwise.h"
+#include "simulator/program/walk.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -52,22 +54,22 @@ Instruction* Rounded(Instruction* value) {
   Instruction* convert = value->computation()->Add(Opcode::kConvert, shape, {value});
   convert->set_metadata(value->metadata());
   convert->set_cause(value->cause());
-  return convert;
+  return Marked(Rule::kOperandsAreRounded, convert);
 }
 
 // A product, or what is made elementwise of one that is read so alone.
 bool IsOfProduct(const Instruction& value, const UserMap& users) {
-  constexpr size_t kMostSteps = 64, kMostReaders = 16;
-  std::vector<const Instruction*> todo = {&value};
-  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
-    if (RoundsOperands(*todo[next])) return true;
-    if (!IsElementwise(*todo[next])) continue;
-    for (const Instruction* operand : todo[next]->operands()) {
+  constexpr size_t kMostReaders = 16;
+  constexpr WalkLimit kProducersToRound = {"producers that are rounded with a value", 64};
+  for (Walk walk(&value, kProducersToRound); const Instruction* at = walk.Next();) {
+    if (RoundsOperands(*at)) return true;
+    if (!IsElementwise(*at)) continue;
+    for (const Instruction* operand : at->operands()) {
       const auto readers = users.users(*operand);
       if (operand->shape().dims() != value.shape().dims() || readers.size() > kMostReaders) continue;
       if (std::all_of(readers.begin(), readers.end(),
                       [](const Instruction* reader) { return IsElementwise(*reader); }))
-        todo.push_back(operand);
+        walk.AddAgain(operand);
     }
   }
   return false;
@@ -76,13 +78,14 @@ bool IsOfProduct(const Instruction& value, const UserMap& users) {
 // Is made with its operand, before that is rounded.
 bool IsSumBeside(const Instruction& op, const UserMap& users) {
   return op.opcode() == Opcode::kReduce && op.num_operands() == 2 && op.shape().rank() > 0 &&
-         IsOfProduct(*op.operand(0), users);
+         IsOfProduct(*op.operand(0), users) && IsOn(Rule::kSummedBesideRounding);
 }
 
 // The largest of what windows reach, which is one of the elements.
 bool IsLargestOfWindows(const Instruction& op) {
   return op.opcode() == Opcode::kReduceWindow && op.num_operands() == 2 && !op.called().empty() &&
-         op.called(0)->root() != nullptr && op.called(0)->root()->opcode() == Opcode::kMaximum;
+         op.called(0)->root() != nullptr && op.called(0)->root()->opcode() == Opcode::kMaximum &&
+         IsOn(Rule::kPooledIsRounded);
 }
 
 bool Narrow(Computation* computation) {
@@ -147,6 +150,7 @@ bool Narrow(Computation* computation) {
 
 absl::StatusOr<bool> Bfloat16Pass::Run(std::unique_ptr<Module>* module) {
   bool changed = false;
+  if (!IsOn(Rule::kOperandsAreRounded)) return false;
   for (const auto& computation : (*module)->computations()) {
     if (computation->root() == nullptr || !Narrow(computation.get())) continue;
     RETURN_IF_ERROR(SortInstructions(computation.get()));

@@ -6,6 +6,7 @@
 #include "hlo/base/math.h"
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/replace_instructions.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -205,6 +206,7 @@ bool LeavesOneOut(const Instruction& slice, int64_t d, bool forward) {
 }  // namespace
 
 absl::StatusOr<bool> CumulativeSumPass::Run(std::unique_ptr<Module>* module) {
+  if (!IsOn(Rule::kFoldsAsTrees)) return false;
   return ReplaceEach(module->get(), [&](Instruction* op) -> Instruction* {
     Instruction* window = op;
     std::optional<int64_t> cut;
@@ -219,7 +221,7 @@ absl::StatusOr<bool> CumulativeSumPass::Run(std::unique_ptr<Module>* module) {
     const auto run = RunOf(*window, cut);
     if (!run || window->operand(0)->shape().dim(run->dimension) <= lanes_) return nullptr;
     Tree tree(window, *run, lanes_);
-    return tree.IsSupported() ? tree.Build() : nullptr;
+    return tree.IsSupported() ? Marked(Rule::kFoldsAsTrees, tree.Build()) : nullptr;
   });
 }
 

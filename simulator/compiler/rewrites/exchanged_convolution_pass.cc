@@ -4,6 +4,7 @@
 
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/replace_instructions.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -123,9 +124,11 @@ Instruction* WithExchanged(Instruction* op, const Exchange& exchange) {
 }  // namespace
 
 absl::StatusOr<bool> ExchangedConvolutionPass::Run(std::unique_ptr<Module>* module) {
+  if (!IsOn(Rule::kExchangedConvolutions)) return false;
   return ReplaceEach(module->get(), [](Instruction* op) -> Instruction* {
     Exchange exchange;
-    return MayExchange(*op, &exchange) ? WithExchanged(op, exchange) : nullptr;
+    return MayExchange(*op, &exchange) ? Marked(Rule::kExchangedConvolutions, WithExchanged(op, exchange))
+                                       : nullptr;
   });
 }
 

@@ -9,6 +9,7 @@
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/replace_instructions.h"
 #include "simulator/program/elementwise.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -132,8 +133,10 @@ absl::StatusOr<bool> FlatScatterPass::Run(std::unique_ptr<Module>* module) {
     if (op->shape().rank() == 1 ? updates.rank() < 2
                                 : updates.NumElements() < tiling_.sublanes * tiling_.lanes)
       return nullptr;
-    return FlatScatter(op, tiling_).Build();
+    ASSIGN_OR_RETURN(Instruction * flat, FlatScatter(op, tiling_).Build());
+    return Marked(Rule::kScatteredElements, flat);
   };
+  if (!IsOn(Rule::kScatteredElements)) return false;
   ASSIGN_OR_RETURN(const bool changed, ReplaceEach(module->get(), flatten));
   // Sums' computations stand before those that call them.
   if (changed) (*module)->RemoveUnreachableComputations();

@@ -13,6 +13,7 @@
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/replace_instructions.h"
 #include "simulator/program/elementwise.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -280,7 +281,7 @@ void Joiner::Build(std::vector<Instruction*>* now) {
       images_[i] = images_[op->operand(0)->index()];
     } else if (reads && op->opcode() == Opcode::kReduce && CanReduce(*op)) {
       builder_.set_metadata(op->metadata());
-      (*now)[i] = Reduced(*op);
+      (*now)[i] = Marked(Rule::kCutLanesJoin, Reduced(*op));
     } else if (reads && IsEnd(*op)) {
       builder_.set_metadata(op->metadata());
       (*now)[i] = builder_.Reshape(images_[op->operand(0)->index()], op->shape().dims());
@@ -291,6 +292,7 @@ void Joiner::Build(std::vector<Instruction*>* now) {
 }  // namespace
 
 absl::StatusOr<bool> JoinedDimsPass::Run(std::unique_ptr<Module>* module) {
+  if (!IsOn(Rule::kCutLanesJoin)) return false;
   bool changed = false;
   const int count = (*module)->num_computations();
   for (int c = 0; c < count; ++c) {

@@ -8,6 +8,7 @@
 #include "hlo/ir/replace_instructions.h"
 #include "hlo/passes/dce_pass.h"
 #include "simulator/program/elementwise.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -64,6 +65,7 @@ Instruction* BeforeMove(Instruction* op, const UserMap& users) {
 
 absl::StatusOr<bool> MovedResultsPass::Run(std::unique_ptr<Module>* module) {
   bool changed = false;
+  if (!IsOn(Rule::kWorkBeforeMoves)) return false;
   for (int round = 0; round < kMostRounds; ++round) {
     const Computation* of = nullptr;
     std::unique_ptr<UserMap> users;
@@ -74,7 +76,7 @@ absl::StatusOr<bool> MovedResultsPass::Run(std::unique_ptr<Module>* module) {
                          of = op->computation();
                          users = std::make_unique<UserMap>(*of);
                        }
-                       return BeforeMove(op, *users);
+                       return Marked(Rule::kWorkBeforeMoves, BeforeMove(op, *users));
                      }));
     if (!moved) break;
     // The move is read no more.

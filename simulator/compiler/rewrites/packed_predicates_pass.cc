@@ -10,6 +10,8 @@
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/replace_instructions.h"
 #include "simulator/program/elementwise.h"
+#include "simulator/program/walk.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -72,14 +74,14 @@ const Instruction* PredicateOf(const Instruction& op) {
 
 // Made by something else than element by element from arguments and the product.
 bool ComesFromElsewhere(const Instruction& value, const Instruction& product) {
-  std::vector<const Instruction*> todo = {&value};
-  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
-    const Instruction* op = todo[next];
+  constexpr WalkLimit kProducersOfPredicate = {"producers of a predicate", 64};
+  for (Walk walk(&value, kProducersOfPredicate); const Instruction* at = walk.Next();) {
+    const Instruction* op = at;
     if (op == &product || op->num_operands() == 0) continue;
     if (!IsElementwise(*op) && op->opcode() != Opcode::kBroadcast && op->opcode() != Opcode::kReshape)
       return true;
     for (const Instruction* operand : op->operands()) {
-      if (!absl::c_linear_search(todo, operand)) todo.push_back(operand);
+      walk.Add(operand);
     }
   }
   return false;
@@ -87,15 +89,15 @@ bool ComesFromElsewhere(const Instruction& value, const Instruction& product) {
 
 // Some reader of the predicate stands behind another product or sum, or is one.
 bool IsNeededLater(const Instruction& predicate, const Instruction& product, const UserMap& users) {
-  std::vector<const Instruction*> todo = {&predicate};
-  for (size_t next = 0; next < todo.size() && next < kMostSteps; ++next) {
-    for (const Instruction* user : users.users(*todo[next])) {
-      if (user->opcode() == Opcode::kTuple || absl::c_linear_search(todo, user)) continue;
+  constexpr WalkLimit kReadersOfPredicate = {"readers of a predicate", 64};
+  for (Walk walk(&predicate, kReadersOfPredicate); const Instruction* at = walk.Next();) {
+    for (const Instruction* user : users.users(*at)) {
+      if (user->opcode() == Opcode::kTuple || walk.Has(user)) continue;
       if (!IsElementwise(*user)) return true;
       for (const Instruction* operand : user->operands()) {
-        if (!absl::c_linear_search(todo, operand) && ComesFromElsewhere(*operand, product)) return true;
+        if (!walk.Has(operand) && ComesFromElsewhere(*operand, product)) return true;
       }
-      todo.push_back(user);
+      walk.Add(user);
     }
   }
   return false;
@@ -167,6 +169,7 @@ const Instruction* WordsOf(const Instruction& op) {
 }
 
 absl::StatusOr<bool> PackedPredicatesPass::Run(std::unique_ptr<Module>* module) {
+  if (!IsOn(Rule::kPredicatesAsBits)) return false;
   const Computation* of = nullptr;
   std::unique_ptr<UserMap> users;
   ASSIGN_OR_RETURN(const bool changed,
@@ -180,7 +183,8 @@ absl::StatusOr<bool> PackedPredicatesPass::Run(std::unique_ptr<Module>* module) 
                      if (product == nullptr || op == of->root()) return nullptr;
                      const int64_t d = DimensionOfBits(*product, unit_);
                      if (d < 0 || !IsNeededLater(*op, *product, *users)) return nullptr;
-                     return PackAndUnpack(*op, d);
+                     ASSIGN_OR_RETURN(Instruction * again, PackAndUnpack(*op, d));
+                     return Marked(Rule::kPredicatesAsBits, again);
                    }));
   // The reducers' computations stand before those that call them.
   if (changed) (*module)->RemoveUnreachableComputations();

@@ -4,6 +4,7 @@
 
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/replace_instructions.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -104,9 +105,10 @@ class Choice {
 }  // namespace
 
 absl::StatusOr<bool> RowScatterPass::Run(std::unique_ptr<Module>* module) {
+  if (!IsOn(Rule::kScatteredRows)) return false;
   return ReplaceEach(module->get(), [](Instruction* op) -> Instruction* {
     const auto row = RowDimension(*op);
-    return row ? Choice(op, *row).Build() : nullptr;
+    return row ? Marked(Rule::kScatteredRows, Choice(op, *row).Build()) : nullptr;
   });
 }
 

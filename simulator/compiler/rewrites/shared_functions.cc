@@ -7,12 +7,10 @@
 #include "hlo/base/status.h"
 #include "hlo/ir/edit.h"
 #include "hlo/passes/inline_calls_pass.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
-
-// Instructions of a function that is written into each of its callers at once.
-constexpr int64_t kSmallFunction = 19;
 
 absl::Status PutBarriers(Computation* function) {
   const std::vector<Instruction*> parameters(function->parameters().begin(), function->parameters().end());
@@ -47,7 +45,7 @@ absl::StatusOr<std::unique_ptr<Module>> InlineCallsApart(const Module& module) {
       const auto inner = op->opcode() == Opcode::kCall ? sizes.find(op->called(0)) : sizes.end();
       size = SaturatingAdd(size, inner == sizes.end() ? 1 : inner->second);
     }
-    if (found->second > 1 && size > kSmallFunction) {
+    if (found->second > 1 && size > Thresholds().small_function() && IsOn(Rule::kFunctionsStayApart)) {
       apart.push_back(c);
     } else {
       sizes[function] = size - function->num_parameters();

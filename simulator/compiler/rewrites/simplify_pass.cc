@@ -22,6 +22,7 @@
 #include "simulator/compiler/rewrites/transposed_operands.h"
 #include "simulator/program/columns.h"
 #include "simulator/program/elementwise.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -34,15 +35,15 @@ bool IsIdentityList(absl::Span<const int64_t> dims) {
 }
 
 // Equal values become one only before barriers are gone: what stands behind one is computed a second time on purpose.
-enum class Walk { kMerges, kRemovesBarriers };
+enum class Round { kMerges, kRemovesBarriers };
 
 // One computation, from its first instruction to its last.
 class Simplifier {
  public:
   // `texts`: what computations compute, for those that may be told to be equal.
-  Simplifier(Computation* computation, const std::vector<std::string>& texts, Walk walk, bool is_second,
+  Simplifier(Computation* computation, const std::vector<std::string>& texts, Round round, bool is_second,
              const Tiling& tiling)
-      : computation_(computation), texts_(texts), walk_(walk), is_second_(is_second), tiling_(tiling) {}
+      : computation_(computation), texts_(texts), round_(round), is_second_(is_second), tiling_(tiling) {}
 
   absl::StatusOr<bool> Run() {
     const int n = computation_->size();
@@ -62,8 +63,12 @@ class Simplifier {
         if (Instruction* other = Now(op->operand(k))) op->set_operand(k, other);
       }
       Instruction* simple = Simplified(op);
-      if (simple == nullptr && is_second_ && IsElementwise(*op)) simple = MadeOfColumns(op);
-      if (simple == nullptr && walk_ == Walk::kMerges) simple = SameAsBefore(op);
+      if (simple == nullptr && is_second_ && IsElementwise(*op) && Uses(Rule::kColumnsAreWorkedOn))
+        simple = MadeOfColumns(op);
+      if (simple != nullptr && simple != op && simple->opcode() != Opcode::kParameter)
+        MarkDecided(rule_, simple);
+      if (simple == nullptr && round_ == Round::kMerges && IsOn(Rule::kEqualValuesMerge))
+        simple = SameAsBefore(op);
       if (simple == nullptr || simple == op) continue;
       now_[i] = simple;
       changed_ = true;
@@ -80,6 +85,11 @@ class Simplifier {
     return value->index() < static_cast<int>(now_.size()) ? now_[value->index()] : nullptr;
   }
 
+  // Whether the rule holds; it is the one that made what is made next.
+  bool Uses(Rule rule) {
+    rule_ = rule;
+    return IsOn(rule);
+  }
   Instruction* Simplified(Instruction* op);
   Instruction* SimplifiedReshape(Instruction* reshape);
   Instruction* SimplifiedTranspose(Instruction* transpose);
@@ -108,7 +118,7 @@ class Simplifier {
 
   Computation* computation_;
   const std::vector<std::string>& texts_;
-  const Walk walk_;
+  const Round round_;
   const bool is_second_;  // What is the same was merged before, so that readers are counted.
   const Tiling tiling_;
   std::vector<Instruction*> now_;
@@ -116,6 +126,7 @@ class Simplifier {
   std::vector<int> readers_;                        // By index.
   absl::flat_hash_map<size_t, Instruction*> seen_;  // By hash; of several the first.
   std::string scratch_;
+  Rule rule_ = Rule::kMovesJoin;
   bool changed_ = false;
 };
 
@@ -132,21 +143,22 @@ Instruction* Simplifier::Simplified(Instruction* op) {
     case Opcode::kReduceWindow:
       return SimplifiedWindows(op);
     case Opcode::kDot:
-      return WithoutTransposedOperand(*op, computation_);
+      return Uses(Rule::kTransposedOperands) ? WithoutTransposedOperand(*op, computation_) : nullptr;
     case Opcode::kConvolution:
-      return WithoutPad(*op, computation_);
+      return Uses(Rule::kPaddedConvolutions) ? WithoutPad(*op, computation_) : nullptr;
     case Opcode::kPad:
-      return CutByPad(op);
+      return Uses(Rule::kPadsThatCut) ? CutByPad(op) : nullptr;
     case Opcode::kConvert:
       if (Instruction* simple = SimplifiedConvert(op)) return simple;
       [[fallthrough]];
     case Opcode::kCopy:
-      return op->operand(0)->shape().Compatible(op->shape()) ? op->operand(0) : nullptr;
+      return op->operand(0)->shape().Compatible(op->shape()) && Uses(Rule::kMovesJoin) ? op->operand(0)
+                                                                                       : nullptr;
     case Opcode::kMaximum:
     case Opcode::kMinimum:
     case Opcode::kAdd:
     case Opcode::kMultiply:
-      return WithoutNeutral(op);
+      return Uses(Rule::kNeutralElements) ? WithoutNeutral(op) : nullptr;
     case Opcode::kReduce:
       return SimplifiedReduce(op);
     case Opcode::kGetTupleElement:
@@ -154,7 +166,7 @@ Instruction* Simplifier::Simplified(Instruction* op) {
                  ? op->operand(0)->operand(op->tuple_index())
                  : nullptr;
     case Opcode::kOptimizationBarrier:
-      return walk_ == Walk::kRemovesBarriers ? op->operand(0) : nullptr;
+      return round_ == Round::kRemovesBarriers ? op->operand(0) : nullptr;
     case Opcode::kCustomCall: {
       const bool annotates =
           op->custom_call_target() == "Sharding" || op->custom_call_target() == "annotate_device_placement";
@@ -198,12 +210,16 @@ Instruction* Simplifier::WithoutNeutral(Instruction* op) {
 Instruction* Simplifier::SimplifiedReshape(Instruction* reshape) {
   Instruction* x = reshape->operand(0);
   if (x->shape().Compatible(reshape->shape())) return x;
-  if (x->opcode() == Opcode::kReshape) return Reshape(*reshape, x->operand(0));
+  if (x->opcode() == Opcode::kReshape && Uses(Rule::kMovesJoin)) return Reshape(*reshape, x->operand(0));
   const auto is_read_once = [&](const Instruction& value) {
     return value.index() < static_cast<int>(readers_.size()) && readers_[value.index()] == 1;
   };
-  if (Instruction* made = MadeBeforeReshape(*reshape, is_read_once, computation_)) return made;
-  if (x->opcode() != Opcode::kBroadcast || !SameButUnitDims(x->shape(), reshape->shape())) return nullptr;
+  if (Uses(Rule::kReshapesCancel)) {
+    if (Instruction* made = MadeBeforeReshape(*reshape, is_read_once, computation_)) return made;
+  }
+  if (x->opcode() != Opcode::kBroadcast || !SameButUnitDims(x->shape(), reshape->shape()) ||
+      !Uses(Rule::kReshapedSpread))
+    return nullptr;
   // Dimensions of the broadcast's operand keep their places among the sized ones.
   const Dims before = SizedDims(x->shape()), after = SizedDims(reshape->shape());
   Dims place(x->shape().rank(), -1);
@@ -222,7 +238,7 @@ Instruction* Simplifier::SimplifiedTranspose(Instruction* transpose) {
   Instruction* x = transpose->operand(0);
   const auto permutation = transpose->dimensions();
   if (IsIdentityList(permutation)) return x;
-  if (x->opcode() == Opcode::kTranspose) {
+  if (x->opcode() == Opcode::kTranspose && Uses(Rule::kMovesJoin)) {
     xla::HloInstructionProto* attrs;
     Instruction* both = computation_->Add(Opcode::kTranspose, transpose->shape(), {x->operand(0)}, &attrs);
     for (const int64_t d : permutation) attrs->add_dimensions(x->dimensions()[d]);
@@ -234,21 +250,23 @@ Instruction* Simplifier::SimplifiedTranspose(Instruction* transpose) {
   for (const int64_t d : permutation) {
     if (x->shape().dim(d) != 1) sized.push_back(d);
   }
-  if (std::is_sorted(sized.begin(), sized.end())) return Reshape(*transpose, x);
+  if (std::is_sorted(sized.begin(), sized.end()) && Uses(Rule::kTransposesOfUnits))
+    return Reshape(*transpose, x);
   return nullptr;
 }
 
 Instruction* Simplifier::SimplifiedBroadcast(Instruction* broadcast) {
   Instruction* x = broadcast->operand(0);
   if (x->shape().Compatible(broadcast->shape()) && IsIdentityList(broadcast->dimensions())) return x;
-  if (x->opcode() == Opcode::kBroadcast) {
+  if (x->opcode() == Opcode::kBroadcast && Uses(Rule::kMovesJoin)) {
     xla::HloInstructionProto* attrs;
     Instruction* both = computation_->Add(Opcode::kBroadcast, broadcast->shape(), {x->operand(0)}, &attrs);
     for (const int64_t d : x->dimensions()) attrs->add_dimensions(broadcast->dimensions()[d]);
     both->set_metadata(broadcast->metadata());
     return both;
   }
-  if (x->opcode() == Opcode::kReshape && SameButUnitDims(x->operand(0)->shape(), x->shape())) {
+  if (x->opcode() == Opcode::kReshape && SameButUnitDims(x->operand(0)->shape(), x->shape()) &&
+      Uses(Rule::kSpreadReshapes)) {
     // Without the reshape, if all dimensions of what it reshapes have more than one element.
     Instruction* y = x->operand(0);
     const Dims before = SizedDims(y->shape()), after = SizedDims(x->shape());
@@ -281,7 +299,8 @@ Instruction* Simplifier::SliceOfSlice(Instruction* slice) {
 Instruction* Simplifier::SimplifiedConvert(Instruction* convert) {
   const Instruction* whole = convert->operand(0);
   const bool narrows = ByteWidth(convert->shape().element_type()) < ByteWidth(whole->shape().element_type());
-  if (whole->opcode() != Opcode::kConcatenate || !narrows || !convert->control_predecessors().empty())
+  if (whole->opcode() != Opcode::kConcatenate || !narrows || !convert->control_predecessors().empty() ||
+      !Uses(Rule::kRoundedBeforeJoined))
     return nullptr;
   if (whole->index() >= static_cast<int>(readers_.size()) || readers_[whole->index()] != 1) return nullptr;
   std::vector<Instruction*> pieces;
@@ -296,14 +315,16 @@ Instruction* Simplifier::SimplifiedConvert(Instruction* convert) {
 // A piece of a piece: of the whole. A piece of what a padding makes: padded by less, or cut.
 Instruction* Simplifier::SimplifiedSlice(Instruction* slice) {
   const Instruction* pad = slice->operand(0);
-  if (pad->opcode() == Opcode::kSlice && slice->shape().NumElements() > 0) return SliceOfSlice(slice);
-  if (IsElementwise(*pad)) return is_second_ ? MadeOfSlices(slice) : nullptr;
+  if (pad->opcode() == Opcode::kSlice && slice->shape().NumElements() > 0 && Uses(Rule::kSlicesJoin))
+    return SliceOfSlice(slice);
+  if (IsElementwise(*pad)) return is_second_ && Uses(Rule::kMadeOfSlices) ? MadeOfSlices(slice) : nullptr;
   if (pad->opcode() == Opcode::kConvolution) {
     const bool is_only = pad->index() < static_cast<int>(readers_.size()) && readers_[pad->index()] == 1;
-    return is_second_ && is_only ? ConvolutionOfSlice(*slice, computation_) : nullptr;
+    return is_second_ && is_only && Uses(Rule::kCutConvolutions) ? ConvolutionOfSlice(*slice, computation_)
+                                                                 : nullptr;
   }
-  if (pad->opcode() != Opcode::kPad || pad->index() >= static_cast<int>(is_cut_.size()) ||
-      !is_cut_[pad->index()])
+  if (pad->opcode() != Opcode::kPad || !Uses(Rule::kSlicedPads) ||
+      pad->index() >= static_cast<int>(is_cut_.size()) || !is_cut_[pad->index()])
     return nullptr;
   const SliceView cut(*slice);
   const PadView around(*pad);
@@ -449,7 +470,7 @@ Instruction* Simplifier::MadeOfColumns(Instruction* op) {
 Instruction* Simplifier::SimplifiedWindows(Instruction* reduce_window) {
   if (reduce_window->num_operands() != 2 || !reduce_window->shape().IsArray()) return nullptr;
   const Instruction* pad = reduce_window->operand(0);
-  if (pad->opcode() != Opcode::kPad) return nullptr;
+  if (pad->opcode() != Opcode::kPad || !Uses(Rule::kPaddedWindows)) return nullptr;
   const auto is_same = [](const Instruction* a, const Instruction* b) {
     if (a == b) return true;
     const auto x = SplatOf(a), y = SplatOf(b);
@@ -477,13 +498,14 @@ Instruction* Simplifier::SimplifiedWindows(Instruction* reduce_window) {
 // Over more dimensions at once.
 Instruction* Simplifier::ReduceOfReduce(Instruction* reduce) {
   Instruction* inner = reduce->operand(0);
-  if (IsColumnToVector(*inner, tiling_)) {
+  if (IsColumnToVector(*inner, tiling_) && Uses(Rule::kSumsOfColumns)) {
     Instruction* one =
         computation_->AddClone(*reduce, reduce->shape(), {inner->operand(0), reduce->operand(1)});
     one->MutableAttrs()->add_dimensions(1);
     return one;
   }
-  if (inner->opcode() != Opcode::kReduce || inner->num_operands() != 2 || !inner->shape().IsArray())
+  if (inner->opcode() != Opcode::kReduce || inner->num_operands() != 2 || !inner->shape().IsArray() ||
+      !Uses(Rule::kSumsJoin))
     return nullptr;
   if (inner->index() >= static_cast<int>(readers_.size()) || readers_[inner->index()] != 1 ||
       inner->called().size() != 1)
@@ -519,7 +541,9 @@ Instruction* Simplifier::SimplifiedReduce(Instruction* reduce) {
       root->operand(0)->opcode() != Opcode::kParameter || root->operand(1)->opcode() != Opcode::kParameter) {
     return nullptr;
   }
-  if (Instruction* sum = ReductionBeforeReshape(*reduce, computation_)) return sum;
+  if (Uses(Rule::kSumsBeforeReshape)) {
+    if (Instruction* sum = ReductionBeforeReshape(*reduce, computation_)) return sum;
+  }
   if (is_second_) {
     if (Instruction* one = ReduceOfReduce(reduce)) return one;
   }
@@ -530,7 +554,7 @@ Instruction* Simplifier::SimplifiedReduce(Instruction* reduce) {
   if (!neutral || init->opcode() != Opcode::kConstant) return nullptr;
   const absl::StatusOr<Literal> from = LiteralOf(*init);
   if (!from.ok() || !(*from == *neutral)) return nullptr;
-  return Reshape(*reduce, reduce->operand(0));
+  return Uses(Rule::kSumsOfOneElement) ? Reshape(*reduce, reduce->operand(0)) : nullptr;
 }
 
 Instruction* Simplifier::SameAsBefore(Instruction* op) {
@@ -601,10 +625,10 @@ absl::StatusOr<bool> SimplifyPass::Run(std::unique_ptr<Module>* module) {
           return op->opcode() == Opcode::kOptimizationBarrier;
         });
     ASSIGN_OR_RETURN(const bool now,
-                     Simplifier(computation.get(), texts, Walk::kMerges, !keeps_barriers_, tiling_).Run());
+                     Simplifier(computation.get(), texts, Round::kMerges, !keeps_barriers_, tiling_).Run());
     changed |= now;
     if (!has_barrier) continue;
-    RETURN_IF_ERROR(Simplifier(computation.get(), texts, Walk::kRemovesBarriers, !keeps_barriers_, tiling_)
+    RETURN_IF_ERROR(Simplifier(computation.get(), texts, Round::kRemovesBarriers, !keeps_barriers_, tiling_)
                         .Run()
                         .status());
     changed = true;

@@ -11,6 +11,7 @@
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/replace_instructions.h"
 #include "simulator/program/elementwise.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -207,15 +208,20 @@ absl::StatusOr<bool> VectorProductPass::Run(std::unique_ptr<Module>* module) {
   const absl::flat_hash_set<const Instruction*> made_of_sums = MadeOfSums(**module, tile_ / 2);
   ASSIGN_OR_RETURN(
       const bool changed, ReplaceEach(module->get(), [&](Instruction* op) -> absl::StatusOr<Instruction*> {
-        const int side = VectorSide(*op), side_of_batch = VectorSideOfBatch(*op, tile_ / 2, made_of_sums);
-        const bool is_outer = side_of_batch < 0 && IsOuterProduct(*op);
+        const int side = IsOn(Rule::kVectorProducts) ? VectorSide(*op) : -1;
+        const int side_of_batch =
+            IsOn(Rule::kBatchedVectorProducts) ? VectorSideOfBatch(*op, tile_ / 2, made_of_sums) : -1;
+        const bool is_outer = side_of_batch < 0 && IsOn(Rule::kOuterProducts) && IsOuterProduct(*op);
         if (side < 0 && side_of_batch < 0 && !is_outer) return nullptr;
         InstructionBuilder builder(op->computation());
         Instruction* sum = is_outer             ? AsOuterProduct(op, &builder)
                            : side_of_batch >= 0 ? BatchAsSum(op, side_of_batch, &builder)
                                                 : AsSum(op, side, &builder);
         RETURN_IF_ERROR(builder.status());
-        return sum;
+        return Marked(is_outer             ? Rule::kOuterProducts
+                      : side_of_batch >= 0 ? Rule::kBatchedVectorProducts
+                                           : Rule::kVectorProducts,
+                      sum);
       }));
   // Sums' computations stand before those that call them.
   if (changed) (*module)->RemoveUnreachableComputations();
