@@ -21,6 +21,7 @@
 #include "hlo/ir/instruction.h"
 #include "simulator/chip/group_work.h"
 #include "simulator/machines/core.pb.h"
+#include "simulator/rules/rule.h"
 
 namespace toroid {
 
@@ -51,6 +52,8 @@ class ChipModel {
   // Of one instruction; zeros for what takes no time of its own (parameters, tuples, constants), and for calls, loops,
   // branches and collectives.
   const GroupTime& TimeOf(const Instruction& group);
+  // The rules by which what the group asks of the core was counted.
+  RuleSet RulesOf(const Instruction& group) const;
   const CoreSpec& core() const { return core_; }
 
  private:

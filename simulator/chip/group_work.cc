@@ -15,6 +15,7 @@
 #include "simulator/program/elementwise.h"
 #include "simulator/program/tiling.h"
 #include "simulator/program/windows.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -54,27 +55,32 @@ class Accountant {
     double of_result = PaddedElements(op.shape(), tiling_);
     const double of_kernel = PaddedElements(op.operand(1)->shape(), tiling_);
     const double simple = core_.vector().slots_of().simple();
+    const CompilerSpec& compiler = Thresholds();
     if (of_kernel > of_result) {
-      work_->slots += (3 * work.channel_taps + 5) * simple * of_kernel / RegisterElements();
+      work_->slots += (compiler.gradient_tap_slots() * work.channel_taps + compiler.tap_start_slots()) *
+                      simple * of_kernel / RegisterElements();
       return;
     }
     const int64_t images = op.shape().dim(ConvolutionView(op).output_batch());
-    if (images > 1 && images < tiling_.sublanes) {
+    if (images > 1 && images < tiling_.sublanes && Decides(Rule::kTapsOfFewImages, op)) {
       // Places with fewer images than a register has rows are put together, and their sums are taken apart.
       const double bytes = static_cast<double>(images * ByteWidth(op.operand(0)->shape().element_type()));
-      work_->slots += (1.75 * work.channel_taps + bytes + 5) * simple * TilesOf(op.shape(), tiling_);
+      work_->slots +=
+          (compiler.few_images_tap_slots() * work.channel_taps + bytes + compiler.tap_start_slots()) *
+          simple * TilesOf(op.shape(), tiling_);
       return;
     }
     const Dims lies = PhysicalOrder(op.shape());
     const int64_t features = op.shape().dim(ConvolutionView(op).output_feature());
-    if (!lies.empty() && lies[0] == ConvolutionView(op).output_batch() && features < tiling_.sublanes) {
+    if (!lies.empty() && lies[0] == ConvolutionView(op).output_batch() && features < tiling_.sublanes &&
+        Decides(Rule::kTapsOfImagesAlongLanes, op)) {
       // Images along lanes take as many registers as if they lay along rows.
       const double places =
           static_cast<double>(op.shape().NumElements() / std::max<int64_t>(1, images * features));
       of_result = places * std::ceil(static_cast<double>(images) / static_cast<double>(tiling_.sublanes)) *
                   RegisterElements();
     }
-    work_->slots += 4 * simple * work.channel_taps * of_result / RegisterElements();
+    work_->slots += compiler.tap_slots() * simple * work.channel_taps * of_result / RegisterElements();
   }
   void AddSlots(double slots, uint64_t made_for);
   // Each operand of the group that the op reads is loaded for it.
@@ -231,9 +237,9 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
           whole &= order.empty() || order[0] != op.dimension() ||
                    operand->shape().dim(op.dimension()) % tiling_.lanes == 0;
         }
-        if (!whole)
-          AddSlots(8 * core_.vector().slots_of().simple() * static_cast<double>(op.num_operands()) *
-                       Registers(op.shape()),
+        if (!whole && Decides(Rule::kJoinedForProductSlots, op))
+          AddSlots(Thresholds().joined_operand_slots() * core_.vector().slots_of().simple() *
+                       static_cast<double>(op.num_operands()) * Registers(op.shape()),
                    made_for);
         return;
       }
@@ -273,8 +279,9 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
       return;
     case Opcode::kRng:
     case Opcode::kRngBitGenerator:
-      // Twenty rounds of an add, an exclusive or and a rotation of three instructions.
-      AddSlots(100 * core_.vector().slots_of().simple() * Registers(op.shape()), made_for);
+      // Rounds of an add, an exclusive or and a rotation.
+      AddSlots(Thresholds().random_bits_slots() * core_.vector().slots_of().simple() * Registers(op.shape()),
+               made_for);
       return;
     case Opcode::kFft:
     case Opcode::kCholesky:
@@ -305,7 +312,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
   // Of a sine alone compilers count what it reads and writes.
   const bool is_lone_sine =
       is_alone_ && (opcode == Opcode::kSin || opcode == Opcode::kCos || opcode == Opcode::kTan);
-  if (IsElementwise(op) && !is_lone_sine)
+  if (IsElementwise(op) && !(is_lone_sine && Decides(Rule::kLoneSine, op)))
     AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.shape()), made_for);
 }
 
@@ -340,6 +347,11 @@ void Accountant::AddPieces(const Instruction& taken, std::vector<double>* picked
         meets &= piece.begin[d] < piece.limit[d];
       }
       // Of what is padded for several slices whole tiles are made.
+      if (!IsOn(Rule::kPaddedInWholeTiles)) {
+        if (meets) todo.push_back(std::move(piece));
+        if (value->opcode() == Opcode::kConcatenate) before += operand->shape().dim(value->dimension());
+        continue;
+      }
       for (size_t i = 0; i < std::min<size_t>(2, order.size()); ++i) {
         if (value->opcode() != Opcode::kSlice || operand->opcode() != Opcode::kPad) break;
         const int64_t d = order[i], tile = i == 0 ? tiling_.lanes : tiling_.sublanes,
@@ -367,7 +379,8 @@ void Accountant::Finish() {
     space_ = register_space_;
     widest_result_ = widest_whole_;
   }
-  if (widest_result_ < space_ && !turns_) work_->spill_bytes = 4 * (space_ - KeptOnChip());
+  if (widest_result_ < space_ && !turns_ && IsOn(Rule::kWordsAreKept))
+    work_->spill_bytes = 4 * (space_ - KeptOnChip());
 }
 
 void Accountant::Fusion(const Computation& inside) {
@@ -457,7 +470,8 @@ void Accountant::Fusion(const Computation& inside) {
       const double all = Bytes(op->shape());
       if (op->shape().IsArray() && op->shape().rank() > 0 && made_for[i] != 0) {
         // What is but spread over other dimensions stays where it is; compilers count no bytes for it.
-        const bool is_free = is_spread[i] && work_->products.empty() && SizedDims(op->shape()).size() > 1;
+        const bool is_free = is_spread[i] && work_->products.empty() && SizedDims(op->shape()).size() > 1 &&
+                             Decides(Rule::kSpreadArraysAreFree, *op);
         AddRead(picked[i] + (is_read[i] && !is_free ? all : 0), made_for[i]);
       }
     } else if (op->opcode() != Opcode::kTuple && product_of[i] < 0) {
@@ -575,7 +589,9 @@ GroupWork GroupWorkOf(const Instruction& group, const CoreSpec& core) {
     return work;
   }
   const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
-  if (IsFirstOfTiles(group, tiling) || IsMadeFromHalves(group, tiling) || JoinsSpreadTiles(group, tiling))
+  if ((IsFirstOfTiles(group, tiling) && Decides(Rule::kFirstTilesStay, group)) ||
+      (IsMadeFromHalves(group, tiling) && Decides(Rule::kHalvesInPlace, group)) ||
+      (JoinsSpreadTiles(group, tiling) && Decides(Rule::kSpreadTilesInPlace, group)))
     return work;
   Accountant accountant(core, &work);
   const bool is_fusion =

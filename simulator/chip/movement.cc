@@ -7,6 +7,7 @@
 #include "hlo/ir/module.h"
 #include "simulator/chip/transpose_windows.h"
 #include "simulator/program/tiling.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -51,14 +52,14 @@ double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
   }
   // Rows of small tiles move one by one.
   const bool to_small = rows_of_tile(after) < tiling.sublanes;
-  if (!to_small) return 0;
+  if (!to_small || !Decides(Rule::kRowsOfSmallTiles, op)) return 0;
   return core.movement().narrow_tile_cycles() * PaddedElements(to, tiling) /
          static_cast<double>(rows_of_tile(after) * tiling.lanes);
 }
 
 double CyclesOfJoinedTiles(const Instruction& op, const CoreSpec& core) {
   const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
-  if (!JoinsTiles(op, tiling)) return 0;
+  if (!JoinsTiles(op, tiling) || !Decides(Rule::kJoinedTiles, op)) return 0;
   const Shape& from = op.operand(0)->shape();
   const int64_t beside = from.dim(PhysicalOrder(from)[0]) / tiling.lanes;
   const int64_t rows = RowsOfTile(beside, ByteWidth(from.element_type()), tiling);

@@ -8,13 +8,12 @@
 
 namespace toroid {
 
-// What limits a group: the unit that is busy longest, or the fixed cost of starting it.
-// Names as reports print them: "matrix", "vector", "memory", "latency".
-
 struct PredictedGroup {
   std::string instruction;  // "computation/name"
   std::string opcode;
   std::string op_class;  // "dot", "elementwise", "reduce", "copy", ...
+  // What limits the group, the unit that is busy longest or the fixed cost of starting it: "matrix", "vector", "memory", "movement",
+  // "latency".
   std::string bound;
   std::string source;       // "file:line", empty if unknown
   std::string op_name;      // What the author's framework calls it; empty if unknown.
@@ -29,6 +28,8 @@ struct PredictedGroup {
     int64_t picoseconds = 0;
   };
   std::vector<Part> parts;
+  std::vector<std::string>
+      rules;  // That decided what it is and how its time is counted (simulator/rules/rules.inc).
 };
 
 struct PredictedCollective {

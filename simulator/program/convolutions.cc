@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hlo/ir/attribute_views.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -22,7 +23,7 @@ bool IsKernelGradient(const Instruction& convolution) {
   double reach = positions;
   for (const auto& d : convolution.attrs().window().dimensions())
     reach *= static_cast<double>(std::max<int64_t>(1, d.window_dilation()));
-  return positions > results && 4 * reach > elements;
+  return positions > results && Thresholds().gradient_reach() * reach > elements;
 }
 
 bool HoldsImagesOfGroups(const Instruction& convolution) {

@@ -5,6 +5,7 @@
 
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/unit_dims.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -42,7 +43,8 @@ bool IsFirstOfTiles(const Instruction& op, const Tiling& tiling) {
 }
 
 bool IsConcatenatedInPlace(const Instruction& op) {
-  return op.opcode() == Opcode::kConcatenate && op.num_operands() > 4;
+  return op.opcode() == Opcode::kConcatenate && op.num_operands() > Thresholds().most_joined_arrays() &&
+         IsOn(Rule::kManyJoinedInPlace);
 }
 
 int64_t RowsOfTile(int64_t second_minor, int64_t element_bytes, const Tiling& tiling) {

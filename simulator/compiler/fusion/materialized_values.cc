@@ -370,7 +370,7 @@ bool MaterializationPlanner::DependsOnAny(const Instruction* later,
   return false;
 }
 
-// In other dimensions than it was: reductions for which that did not matter are over the dimensions before (undone_reshapes.h).
+// In other dimensions than it was: reductions for which that did not matter are over the dimensions before (reshape_cancellation.h).
 bool IsReshaped(const Instruction& op) {
   return op.opcode() == Opcode::kReshape && !SameButUnitDims(op.operand(0)->shape(), op.shape());
 }

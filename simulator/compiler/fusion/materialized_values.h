@@ -16,7 +16,7 @@ struct MaterializedValues {
   // Transposes and reshapes that give another name to memory that is written, slices that are the first of its tiles: no
   // group makes them.
   std::vector<bool> renamed;
-  // Could be made where they are read (made_where_read.h).
+  // Could be made where they are read (fusible_producers.h).
   std::vector<bool> recomputed;
   // Of what runs behind a dot or a reduction in its group, and of these: the value that leaves the group. Of a reduction
   // that joins the group that makes what it reads: that value. Null for others.

@@ -190,6 +190,7 @@ class Steps {
         copy = entry_.AddClone(**name, (*name)->shape(), absl::MakeConstSpan(&value, 1));
         copy->set_cause((*name)->cause());
         copy->set_name(absl::StrCat((*name)->name(), kRematerializedSuffix));
+        MarkDecided(Rule::kRematerialization, copy);
         now->push_back(copy);
       }
       value = copy;

@@ -10,7 +10,7 @@
 //   slice(f(x, y)), elementwise for nothing else, from arguments             => f(slice(x), slice(y))
 //   f(reshape(x), reshape(y)) of columns that are cut (columns.h)            => reshape(f(x, y))
 //   reduce(reduce(x)) by the same op, read by nothing else                   => reduce(x)
-//   reduce(f(reshape(x))) over what the reshape joins (undone_reshapes.h)   => reduce(f(x))
+//   reduce(f(reshape(x))) over what the reshape joins (reshape_cancellation.h)   => reduce(f(x))
 //   reshape(f(reshape(x), broadcast(v))) of the sizes of x (same file)       => f(x, broadcast(reshape(v)))
 //   convert(concatenate(x, y)) to a narrower type, if nothing else reads it => concatenate(convert(x), convert(y))
 //   slice(pad(x)), if nothing else reads the pad                             => pad(x) by less

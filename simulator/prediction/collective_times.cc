@@ -1,4 +1,4 @@
-#include "simulator/stages/collective_times.h"
+#include "simulator/prediction/collective_times.h"
 
 #include <algorithm>
 #include <optional>
