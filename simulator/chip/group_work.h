@@ -2,6 +2,7 @@
 //
 // A group is a fusion, or an instruction alone. Its operands come from memory, its results go there; whatever is between
 // them stays on the chip. Sizes are those of padded tiles (simulator/program/tiling.h).
+// BUILD: srcs += "accountant.h", "accountant.cc", "fused_work.cc"
 #pragma once
 
 #include <cstdint>
