@@ -1,5 +1,5 @@
 // Products of matrices: their sizes, and what one takes.
-// BUILD: srcs += "convolution_sizes.h", "convolution_sizes.cc"
+// BUILD: srcs += "convolution.h", "convolution_rows.cc", "convolution_sizes.h", "convolution_sizes.cc"
 #pragma once
 
 #include "absl/container/flat_hash_map.h"

@@ -1,5 +1,6 @@
 // Which values of a computation go to memory, and which are computed anew inside of the groups that read them.
 // fusion_pass.h says by which rules.
+// BUILD: srcs += "materialization_planner.h", "joined_reductions.cc"
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // In which order of dimensions ops make their results best, or read what has no order yet, by what follows.
 // layout_pass.h says by which rules.
+// BUILD: srcs += "wanted_order.cc"
 #pragma once
 
 #include <vector>

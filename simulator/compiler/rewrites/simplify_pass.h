@@ -25,6 +25,7 @@
 // What stands behind a barrier so that it is computed a second time (for a backward pass, say) stays apart.
 // Example: a JAX broadcast, reshape f32[8,1] -> broadcast f32[8,1] -> reshape f32[8] -> broadcast f32[8,4], becomes the
 // last broadcast alone.
+// BUILD: srcs += "simplifier.h", "simplify_moves.cc", "simplify_slices.cc", "simplify_reductions.cc"
 #pragma once
 
 #include <memory>
