@@ -1,4 +1,4 @@
-// Which instructions of a computation run as one group, as data: written values (written_values.h) that are made together.
+// Which instructions of a computation run as one group, as data: written values (materialized_values.h) that are made together.
 // fusion_pass.h says by which rules.
 // BUILD: srcs += "grouper.h", "group_merging.cc", "group_joining.cc"
 #pragma once

@@ -19,8 +19,6 @@ namespace {
 constexpr int64_t kMostBits = 32;
 // Rows of a tile.
 constexpr int64_t kWholeRows = 8;
-// Instructions between a predicate and what needs it that are looked at.
-constexpr size_t kMostSteps = 64;
 // Ops that make a predicate of a product's result, itself included and conversions left out: what is found in more is found anew.
 constexpr int kMostOps = 4;
 
