@@ -15,12 +15,11 @@
 #include "hlo/io/hlo_text.h"
 #include "partitioner/stages/spmd_partitioner.h"
 #include "simulator/chip/chip_model.h"
-#include "simulator/chip/movement.h"
 #include "simulator/chip/op_class.h"
-#include "simulator/lowering/columns.h"
-#include "simulator/lowering/lower.h"
-#include "simulator/lowering/tiling.h"
+#include "simulator/compiler/lower.h"
 #include "simulator/memory/temporaries.h"
+#include "simulator/program/columns.h"
+#include "simulator/program/tiling.h"
 
 namespace toroid {
 namespace {
@@ -43,7 +42,7 @@ bool HasEstimate(const Instruction& op, const Tiling& tiling) {
     case Opcode::kSort:
       return false;
     case Opcode::kReshape:
-      return is_group || BecomesColumn(op, tiling) || JoinsTiles(op, tiling);
+      return is_group || IsVectorToColumn(op, tiling) || JoinsTiles(op, tiling);
     default:
       return true;
   }

@@ -2,15 +2,15 @@
 
 #include <utility>
 
-#include "absl/strings/match.h"
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "benchmarks/tables.h"
 #include "examples/moe/training_step.h"
 #include "hlo/base/status.h"
 #include "hlo/io/file.h"
 #include "partitioner/stages/spmd_partitioner.h"
-#include "simulator/lowering/rematerialization_pass.h"
 #include "simulator/machines/machine.h"
+#include "simulator/rules/rule.h"
 #include "simulator/stages/simulate.h"
 
 namespace toroid {
@@ -36,7 +36,7 @@ absl::StatusOr<RepeatedWork> Simulated(const Module& module, const char* machine
   for (const PredictedGroup& group : prediction.groups) {
     const double milliseconds = static_cast<double>(group.picoseconds) * group.executions * 1e-9;
     work.all_milliseconds += milliseconds;
-    if (!absl::StrContains(group.instruction, kRematerializedSuffix)) continue;
+    if (!absl::c_linear_search(group.rules, RowOf(Rule::kRematerialization).name)) continue;
     ++work.values;
     work.milliseconds += milliseconds;
   }

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -15,8 +16,8 @@
 #include "partitioner/stages/spmd_partitioner.h"
 #include "simulator/chip/op_class.h"
 #include "simulator/cost/machine_cost_model.h"
-#include "simulator/lowering/rematerialization_pass.h"
 #include "simulator/machines/machine.h"
+#include "simulator/rules/rule.h"
 #include "simulator/stages/simulate.h"
 
 namespace toroid {
@@ -28,9 +29,10 @@ constexpr double kShareOf2020 = 0.95;
 bool IsOfRecomputedLayer(absl::string_view op_name) { return absl::StartsWith(op_name, "recomputed/"); }
 
 // The simulated compiler does not rematerialize values that are communicated.
-bool IsRematerialized(absl::string_view instruction) {
-  return absl::StrContains(instruction, kRematerializedSuffix);
+bool IsRematerialized(const PredictedGroup& group) {
+  return absl::c_linear_search(group.rules, RowOf(Rule::kRematerialization).name);
 }
+bool IsRematerialized(const PredictedCollective&) { return false; }
 
 // The value that a collective sends, before copies made for sending. The collective's own name may be that of
 // the op in the backward pass that needs the value.
@@ -66,7 +68,7 @@ double RecomputedShare(const Simulation& simulation) {
   double again = 0;
   const auto add = [&](const auto& rows) {
     for (const auto& row : rows) {
-      if (!IsOfRecomputedLayer(row.op_name) && !IsRematerialized(row.instruction) &&
+      if (!IsOfRecomputedLayer(row.op_name) && !IsRematerialized(row) &&
           !of_recomputed.contains(row.instruction))
         continue;
       again += static_cast<double>(row.picoseconds) * row.executions;

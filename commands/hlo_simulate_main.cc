@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
   CLI::App app(kHelp, "hlo-simulate");
   toroid::SimulateCommand command;
   const auto take_all = CLI::MultiOptionPolicy::TakeAll;
-  app.add_option("IN", command.input, "The module, - for standard input")->required();
+  CLI::Option* input = app.add_option("IN", command.input, "The module, - for standard input")->required();
   app.add_option(
       "--machine", command.machine,
       "Slice, or FILE or FILE:SLICE; default: the smallest TPU v3 slice with a core for each device");
@@ -50,6 +50,18 @@ int main(int argc, char** argv) {
       ->type_name("NAME=VALUE")
       ->expected(1)
       ->multi_option_policy(take_all);
+  app.add_option("--without_rule", command.without_rules,
+                 "A rule of the machine's compiler to leave out; repeated for several (docs/rules.md)")
+      ->type_name("NAME")
+      ->expected(1)
+      ->multi_option_policy(take_all);
+  app.add_flag_callback(
+      "--list_rules",
+      [&] {
+        command.list_rules = true;
+        input->required(false);
+      },
+      "Print all rules of the machine's compiler, as docs/rules.md has them");
   app.add_flag("--overlap", command.schedule.overlap,
                "Collectives overlap with computation that does not need them");
   app.add_option("--trip_count", command.schedule.unknown_trip_count,

@@ -20,11 +20,13 @@
 #include "hlo/ir/edit.h"
 #include "hlo/ops/verify_module.h"
 #include "simulator/machines/machine.h"
+#include "simulator/machines/tpu_v3_core.h"
 #include "simulator/report/page.h"
 #include "simulator/report/prediction_json.h"
 #include "simulator/report/summary.h"
 #include "simulator/report/sweep.h"
 #include "simulator/report/trace.h"
+#include "simulator/rules/rule.h"
 #include "simulator/stages/place_devices.h"
 #include "simulator/stages/program_devices.h"
 #include "simulator/stages/simulate.h"
@@ -74,6 +76,10 @@ class Run {
                                                                : LoadMachine(command_.machine));
     UseRates(command_.rates, &options.machine);
     RETURN_IF_ERROR(SetParameters(command_.parameters, &options.machine.family));
+    CoreSpec& core = *options.machine.family.mutable_core();
+    if (!command_.without_rules.empty() && !core.has_compiler())
+      *core.mutable_compiler() = TpuV3Core().compiler();
+    for (const std::string& rule : command_.without_rules) core.mutable_compiler()->add_without_rule(rule);
     ASSIGN_OR_RETURN(options.core_of_device,
                      PlaceDevices(command_.device_assignment, *module, options.machine));
     options.schedule = command_.schedule;
@@ -191,6 +197,7 @@ absl::Status RunOnFile(const SimulateCommand& command, HloFile& file) {
 }  // namespace
 
 absl::Status RunSimulateCommand(const SimulateCommand& command) {
+  if (command.list_rules) return WriteOutput("-", RulesPage());
   ASSIGN_OR_RETURN(HloFile file, ReadHloFile(command.input));
   RETURN_IF_ERROR(Annotate(RunOnFile(command, file), NameOfInput(command.input)));
   PrintWarnings(file);

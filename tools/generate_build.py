@@ -50,8 +50,11 @@ FLOORS = {
                     'search', 'stages', 'sharding_search'],
     'runtime': ['loops', 'transport', 'mesh', 'plan', 'groups', 'dynamic', 'kernels', 'kernels/linear_algebra', 'collectives',
                 'engine', 'numerics', 'partitioned', 'arguments', 'check'],
-    'simulator': ['machines', 'network', 'collectives', 'schedule', 'chip lowering memory', 'simple', 'report', 'stages', 'cost'],
+    'simulator': ['machines', 'rules', 'network', 'collectives', 'schedule', 'program', 'memory', 'chip', 'compiler/rewrites',
+                  'compiler/layout', 'compiler/fusion', 'compiler/memory', 'compiler', 'simple', 'prediction', 'report', 'stages', 'cost'],
 }
+# Folders of a part that do not use each other, whichever stands above, nor do the folders inside of them.
+APART = {'simulator': [('chip', 'compiler')]}
 SKIPPED = {'hlo/proto', 'examples/workspace'}
 # The libraries that other workspaces use, by folder (examples/workspace).
 PUBLIC = {
@@ -174,12 +177,23 @@ def check_users(package, name, deps):
             sys.exit(f'{package}:{name} must not depend on {dep} (USERS in tools/generate_build.py)')
 
 
+def are_apart(part, folder, other):
+    """Whether APART keeps the folders of `part`, named without it, from using each other."""
+    def is_in(inside, top):
+        return inside == top or inside.startswith(top + '/')
+    return any((is_in(folder, a) and is_in(other, b)) or (is_in(folder, b) and is_in(other, a))
+               for a, b in APART.get(part, []))
+
+
 def check_floors(package, name, deps):
-    """No library uses a folder above its own."""
+    """No library uses a folder above its own, or one that is to be apart from it."""
+    part, _, inside = package.partition('/')
     for dep in deps:
         other = dep[2:].split(':')[0] if dep.startswith('//') else package
         if other.split('/')[0] == package.split('/')[0] and floor_of(other) > floor_of(package):
             sys.exit(f'{package}:{name} must not depend on {dep}, which stands above it (FLOORS in tools/generate_build.py)')
+        if other.split('/')[0] == part and are_apart(part, inside, other.partition('/')[2]):
+            sys.exit(f'{package}:{name} must not depend on {dep}: they are kept apart (APART in tools/generate_build.py)')
 
 
 def target(package, stem, files):

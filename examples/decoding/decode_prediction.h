@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "simulator/report/prediction.h"
+#include "simulator/prediction/prediction.h"
 
 namespace toroid {
 

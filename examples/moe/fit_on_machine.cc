@@ -5,9 +5,9 @@
 #include "absl/status/statusor.h"
 #include "hlo/base/status.h"
 #include "partitioner/stages/spmd_partitioner.h"
-#include "simulator/lowering/lower.h"
-#include "simulator/lowering/tiling.h"
+#include "simulator/compiler/lower.h"
 #include "simulator/memory/temporaries.h"
+#include "simulator/program/tiling.h"
 
 namespace toroid {
 namespace {

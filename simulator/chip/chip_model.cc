@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "simulator/rules/compiler_scope.h"
+
 namespace toroid {
 namespace {
 
@@ -21,10 +23,20 @@ Bound BoundOf(double total, double matrix, double vector, double memory, double 
 }  // namespace
 
 const GroupTime& ChipModel::TimeOf(const Instruction& group) {
+  const CompilerScope scope(core_);
   const GroupWork work = GroupWorkOf(group, core_);
   const auto [place, is_new] = known_.try_emplace(work);
   if (is_new) place->second = Compute(work);
   return place->second;
+}
+
+RuleSet ChipModel::RulesOf(const Instruction& group) const {
+  Decisions decisions;
+  const CompilerScope scope(core_, &decisions);
+  GroupWorkOf(group, core_);
+  RuleSet rules;
+  for (const auto& [op, decided] : decisions.of) rules |= decided;
+  return rules;
 }
 
 double ChipModel::TimesMade(const GroupWork& work) const {

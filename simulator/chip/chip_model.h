@@ -1,4 +1,4 @@
-// How long a core takes for each group of a lowered module (simulator/lowering/lower.h).
+// How long a core takes for each group of a lowered module (simulator/compiler/lower.h).
 //
 // Cycles of a group without products, whose parts overlap:
 //   group_cycles + max(D, V, X) + window_cycles x (number of windows that its bytes B fill, beyond the first)
@@ -18,6 +18,7 @@
 #include "simulator/chip/core_model.h"
 #include "simulator/chip/group_work.h"
 #include "simulator/machines/core.pb.h"
+#include "simulator/rules/rule.h"
 
 namespace toroid {
 
@@ -28,6 +29,8 @@ class ChipModel : public CoreModel {
   // Of one instruction; zeros for what takes no time of its own (parameters, tuples, constants), and for calls, loops,
   // branches and collectives.
   const GroupTime& TimeOf(const Instruction& group) override;
+  // The rules by which what the group asks of the core was counted.
+  RuleSet RulesOf(const Instruction& group) const override;
   const CoreSpec& core() const { return core_; }
 
  private:

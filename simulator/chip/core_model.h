@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "hlo/ir/instruction.h"
 #include "simulator/machines/core.pb.h"
+#include "simulator/rules/rule.h"
 
 namespace toroid {
 
@@ -39,6 +40,8 @@ class CoreModel {
   // Of one instruction of the lowered module; zeros for what takes no time of its own (parameters, tuples, constants), and for
   // calls, loops, branches and collectives.
   virtual const GroupTime& TimeOf(const Instruction& group) = 0;
+  // The rules by which what the group asks of the core was counted, if the model has any.
+  virtual RuleSet RulesOf(const Instruction& group) const = 0;
 };
 
 }  // namespace toroid

@@ -1,7 +1,8 @@
 // What a group of instructions that run as one asks of each unit of a core.
 //
 // A group is a fusion, or an instruction alone. Its operands come from memory, its results go there; whatever is between
-// them stays on the chip. Sizes are those of padded tiles (simulator/lowering/tiling.h).
+// them stays on the chip. Sizes are those of padded tiles (simulator/program/tiling.h).
+// BUILD: srcs += "accountant.h", "accountant.cc", "fused_work.cc"
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,9 @@
 
 #include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
-#include "simulator/lowering/tiling.h"
+#include "simulator/chip/convolution_sizes.h"
+#include "simulator/program/tiling.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -40,318 +42,6 @@ MatrixWork SizesOfDot(const Instruction& dot) {
   }
   work.n = rhs_bound > 0 ? rhs_all / rhs_bound : 0;
   return work;
-}
-
-// The kernel is read from its end, as for the gradient of what it slides over.
-bool IsTurned(const Instruction& convolution) {
-  const Instruction* kernel = convolution.operand(1);
-  while (kernel->opcode() == Opcode::kConvert || kernel->opcode() == Opcode::kTranspose ||
-         kernel->opcode() == Opcode::kCopy)
-    kernel = kernel->operand(0);
-  if (kernel->opcode() == Opcode::kReverse) return true;
-  const auto& window = convolution.attrs().window().dimensions();
-  return std::any_of(window.begin(), window.end(), [](const auto& d) { return d.window_reversal(); });
-}
-
-// A kernel of several positions slides over images that lie along lanes.
-bool SlidesOverImagesAlongLanes(const Instruction& convolution, double positions) {
-  const ConvolutionView view(convolution);
-  const Dims lies = PhysicalOrder(convolution.operand(0)->shape());
-  if (lies.empty() || lies[0] != view.input_batch() || view.input_spatial().size() > 2) return false;
-  return positions > 1 && !IsKernelGradient(convolution) && view.feature_groups() == 1 &&
-         view.batch_groups() == 1;
-}
-
-// Images fill lanes and stay there: features pass, place by place, while the next tile of images is loaded.
-bool HoldsImages(const Instruction& convolution, double images, const CoreSpec& core) {
-  const ConvolutionView view(convolution);
-  const Dims lies = PhysicalOrder(convolution.operand(0)->shape()), made = PhysicalOrder(convolution.shape());
-  return !lies.empty() && !made.empty() && lies[0] == view.input_batch() && made[0] == view.output_batch() &&
-         2 * images >= static_cast<double>(core.matrix().tile());
-}
-
-SlidingWindow PlacesOf(const Instruction& convolution, bool is_gradient, const CoreSpec& core) {
-  SlidingWindow places;
-  const ConvolutionView view(convolution);
-  const auto& window = convolution.attrs().window().dimensions();
-  const int n = static_cast<int>(view.input_spatial().size());
-  if (n == 0 || window.size() != n) return places;
-  const auto along = [&](int i, double* count, double* step, double* reach) {
-    const double base = static_cast<double>(std::max<int64_t>(1, window[i].base_dilation()));
-    const double stride = static_cast<double>(std::max<int64_t>(1, window[i].stride())) / base;
-    const double dilation = static_cast<double>(std::max<int64_t>(1, window[i].window_dilation())) / base;
-    const double result = Dim(convolution.shape(), view.output_spatial()[i]);
-    const double kernel = Dim(convolution.operand(1)->shape(), view.kernel_spatial()[i]);
-    *count = is_gradient ? kernel : result;
-    *step = is_gradient ? dilation : stride;
-    *reach = is_gradient ? (result - 1) * stride + 1 : (kernel - 1) * dilation + 1;
-  };
-  places.rows = 1;
-  if (n > 1) along(0, &places.rows, &places.row_step, &places.row_reach);
-  along(n - 1, &places.columns, &places.column_step, &places.column_reach);
-  const Dims lies = PhysicalOrder(convolution.operand(0)->shape());
-  if (lies.size() > 1 && lies[1] == view.input_spatial().back())
-    places.column_tile = static_cast<double>(core.vector().sublanes());
-  return places;
-}
-
-double CyclesOfRows(double batch, double rows, double together, bool in_parts, double k, double columns,
-                    const CoreSpec& core);
-
-// Images that stay along lanes are contracted with features in groups of a register's rows where that loads fewer rows than whole tiles
-// by more than it takes to add the groups up. A kernel that is read from its end is loaded in parts anyway.
-void TakeParts(bool is_turned, double inputs, const CoreSpec& core, MatrixWork* work) {
-  const double tile = static_cast<double>(core.matrix().tile()),
-               sublanes = static_cast<double>(core.vector().sublanes());
-  const double registers = std::ceil(work->m / sublanes) * std::ceil(work->n / tile),
-               parts = std::ceil(inputs / sublanes);
-  const double sums = is_turned ? 0
-                                : (parts - 1) * registers *
-                                      (core.matrix().added_sum_cycles() + core.matrix().accumulate_cycles());
-  const auto rows = [&](bool in_parts) {
-    return CyclesOfRows(1, work->m, work->rows_together, in_parts, work->k, work->n, core);
-  };
-  work->passes_part = rows(true) + sums < rows(false);
-  if (work->passes_part) work->part_sum_cycles = sums;
-}
-
-MatrixWork SizesOfConvolution(const Instruction& convolution, const CoreSpec& core) {
-  MatrixWork work;
-  const ConvolutionView view(convolution);
-  const Shape& kernel = convolution.operand(1)->shape();
-  const Shape& result = convolution.shape();
-  const double features = Dim(kernel, view.kernel_output_feature());
-  const double inputs = Dim(kernel, view.kernel_input_feature());
-  double positions = 1;
-  for (const int64_t d : view.kernel_spatial()) positions *= Dim(kernel, d);
-  work.batch = static_cast<double>(std::max(view.feature_groups(), view.batch_groups()));
-  const double all = static_cast<double>(result.NumElements());
-  work.m = features > 0 ? all / features : 0;
-  work.n = features / work.batch;
-  if (work.batch > 1 && inputs == 1 && work.n == 1) {
-    // Each channel on its own: the vector unit multiplies and adds, position by position of the kernel.
-    work.channel_taps = positions;
-    work.n = features;
-    work.batch = 1;
-  } else if (view.batch_groups() > 1 && features == work.batch &&
-             Dim(convolution.operand(0)->shape(), view.input_batch()) == features) {
-    // The gradient of such a kernel: position by position of the result.
-    work.channel_taps = work.m;
-    work.n = features;
-    work.batch = 1;
-  }
-  work.k = positions * inputs;
-  const double images = Dim(convolution.operand(0)->shape(), view.input_batch());
-  double elements = 1;
-  for (const int64_t d : view.input_spatial()) elements *= Dim(convolution.operand(0)->shape(), d);
-  if (elements == 1 && positions > 1 && work.batch == 1 && work.channel_taps == 0) {
-    // Of one place each position of the kernel makes one of the results, as if it were features.
-    work.n *= images > 0 ? std::min(positions, work.m / images) : 0;
-    work.m = images;
-    work.k = inputs;
-    return work;
-  }
-  // Zeros between the elements of a dilated input are not multiplied. Each position passes alone, as positions that follow each
-  // other do not lie beside each other: all its images, one position of the kernel after the other.
-  double dilation = 1;
-  for (const auto& d : convolution.attrs().window().dimensions())
-    dilation *= static_cast<double>(std::max<int64_t>(1, d.base_dilation()));
-  // Channel by channel every other position of those that meet no zeros is for nothing.
-  if (work.channel_taps > 0 && dilation > 1) work.channel_taps *= 2 / dilation;
-  if (dilation > 1 && work.channel_taps == 0) {
-    work.m *= positions / dilation;
-    work.k = inputs;
-    // One image is cut into as many as a register has rows.
-    work.rows_together = images > 1 ? images : static_cast<double>(core.vector().sublanes());
-    work.positions = positions;
-    if (HoldsImages(convolution, images, core)) {
-      work.m *= work.n / std::max(1.0, images);
-      work.rows_together = work.n;
-      work.n = RoundUp(images, static_cast<double>(core.matrix().tile()));
-    }
-    return work;
-  }
-  const auto& rows_of_window = convolution.attrs().window().dimensions();
-  if (view.input_spatial().size() > 1 && rows_of_window.size() > 1 && rows_of_window[0].size() == 1 &&
-      rows_of_window[0].stride() > 1 && rows_of_window[0].base_dilation() <= 1) {
-    work.row_windows = Dim(result, view.output_spatial()[0]);
-    work.row_step = static_cast<double>(rows_of_window[0].stride());
-  }
-  const bool is_gradient = IsKernelGradient(convolution);
-  if (is_gradient || positions > 1) work.places = PlacesOf(convolution, is_gradient, core);
-  work.contracts_places = is_gradient;
-  const Dims slides_over = PhysicalOrder(convolution.operand(0)->shape()), becomes = PhysicalOrder(result);
-  if (is_gradient && work.channel_taps == 0 && !slides_over.empty() &&
-      slides_over[0] != view.input_feature()) {
-    work.gradient_positions = 1;
-    for (const int64_t d : view.output_spatial()) work.gradient_positions *= Dim(result, d);
-    work.holds_lhs = becomes[0] == view.output_batch();
-  }
-  // Images along lanes of both are contracted place by place, in tiles of their own.
-  const Dims slides = PhysicalOrder(kernel);
-  const bool contracts_images =
-      is_gradient && work.channel_taps == 0 && work.batch == 1 && !slides_over.empty() && !slides.empty() &&
-      slides_over[0] == view.input_feature() && slides[0] == view.kernel_input_feature();
-  if (HoldsImagesOfGroups(convolution) && !slides_over.empty() && is_gradient &&
-      slides_over[0] == view.input_feature()) {
-    // Positions of the kernel pass with the features of a group, place by place.
-    work.k = positions * RoundUp(inputs, static_cast<double>(core.matrix().tile()));
-    work.holds_rhs = true;
-    return work;
-  }
-  if (HoldsImagesOfGroups(convolution) && !slides_over.empty() && slides_over[0] == view.input_batch()) {
-    const double places = images > 0 ? work.m / images : 0;
-    work.k = positions * RoundUp(inputs, static_cast<double>(core.vector().sublanes()));
-    work.m = places * work.n;
-    work.rows_together = work.n;
-    work.n = RoundUp(images, static_cast<double>(core.matrix().tile()));
-    work.passes_part = work.k > static_cast<double>(core.matrix().tile());
-    return work;
-  }
-  if (SlidesOverImagesAlongLanes(convolution, positions)) {
-    const double tile = static_cast<double>(core.matrix().tile()), places = images > 0 ? work.m / images : 0;
-    if (HoldsImages(convolution, images, core)) {
-      work.k = positions * inputs;
-      work.m = places * features;
-      work.n = RoundUp(images, tile);
-      work.rows_together = features;
-      if (work.k > tile && absl::c_all_of(convolution.attrs().window().dimensions(),
-                                          [](const auto& d) { return d.stride() <= 1; })) {
-        TakeParts(IsTurned(convolution), inputs, core, &work);
-      }
-      return work;
-    }
-    const double sublanes = static_cast<double>(core.vector().sublanes());
-    const bool alone = work.n == 1 && IsTurned(convolution);
-    if (inputs < sublanes && (!alone || images <= sublanes)) {
-      // Images of each place become rows of a tile of its own; for one feature each position of a turned kernel passes alone.
-      work.k = positions * (alone ? tile : inputs);
-      work.m = places * std::max(images, tile / 2);
-      work.holds_rhs = true;
-      return work;
-    }
-  }
-  // Images are rows of tiles. Of one image, which is cut into several, and of kernels that are turned, units add to each other's sums unless
-  // they have whole tiles of features of their own.
-  const double sublanes = static_cast<double>(core.vector().sublanes()),
-               tile = static_cast<double>(core.matrix().tile());
-  const Dims lies = PhysicalOrder(convolution.operand(0)->shape());
-  const bool along_lanes = !lies.empty() && lies[0] == view.input_feature();
-  const bool has_part = std::fmod(inputs, tile) != 0;
-  if (view.batch_groups() == 1 && positions > 1) {
-    const bool apart =
-        work.n >= static_cast<double>(core.matrix().units() * core.matrix().tile()) && images > 1;
-    const double least =
-        (apart ? 1 : static_cast<double>(core.matrix().units())) * core.matrix().accumulate_cycles();
-    const double rows = images > sublanes ? RoundUp(images, sublanes)
-                        : images > 1 && work.batch == 1 && !(has_part && IsTurned(convolution))
-                            ? images
-                            : std::max(images, least);
-    work.m *= rows / std::max(1.0, images);
-  }
-  const bool is_by_places = positions > 1 || (becomes.size() > 1 && becomes[1] == view.output_batch());
-  if (!is_gradient && along_lanes && is_by_places && view.input_spatial().size() <= 2 && images > 1 &&
-      2 * images <= sublanes && work.channel_taps == 0 && work.batch == 1) {
-    // Each place of few images is a tile of its own, which passes registers on its way in, longest if it is rounded there, and on its way
-    // out, however many features it has.
-    double read = 1, made = 1, rows = 2;
-    while (rows < images) rows *= 2;
-    for (const int64_t d : view.input_spatial()) read *= Dim(convolution.operand(0)->shape(), d);
-    for (const int64_t d : view.output_spatial()) made *= Dim(result, d);
-    const bool is_float32 = convolution.operand(0)->shape().element_type() == xla::F32;
-    work.places_in_cycles =
-        read * std::ceil(inputs / tile) *
-        (is_float32 ? core.matrix().place_row_cycles() * rows : core.matrix().place_bfloat16_cycles());
-    work.places_out_cycles = made * std::ceil(work.n / tile) *
-                             (core.matrix().place_result_cycles() + core.matrix().place_row_cycles() * rows);
-    // A kernel whose positions are apart reads them row by row, with what it reaches beyond them, in whichever windows.
-    const auto& last =
-        convolution.attrs().window().dimensions(convolution.attrs().window().dimensions_size() - 1);
-    const double columns = Dim(convolution.operand(0)->shape(), view.input_spatial().back());
-    if (positions > 1 && 4 * positions * images <= work.m && last.window_dilation() > 1 && columns > 0) {
-      const double row = Dim(kernel, view.kernel_spatial().back()),
-                   reach = static_cast<double>(last.window_dilation()) * (row - 1);
-      const double place =
-          is_float32 ? core.matrix().place_row_cycles() : core.matrix().place_bfloat16_cycles();
-      work.places_out_cycles += (positions / row * (columns + reach) / columns - 1) * read *
-                                std::ceil(inputs / tile) * place * rows;
-    }
-  }
-  // Positions of a kernel that is turned do not follow each other, but by strides; those of what was exchanged with it for its gradient do.
-  int64_t stride = 1;
-  for (const auto& d : convolution.attrs().window().dimensions())
-    stride = std::max<int64_t>(stride, d.stride());
-  if (!is_gradient && stride == 1 && IsTurned(convolution) && inputs >= sublanes && has_part) {
-    work.k = positions * RoundUp(inputs, tile);
-    work.holds_rhs = true;
-    return work;
-  }
-  work.holds_rhs = positions > 1 && !is_gradient;
-  if (contracts_images) work.k = positions * RoundUp(inputs, tile);
-  // A row of the kernel's window at a time; two, where the next window reads one of them again.
-  // Features along lanes are put beside each other position by position; along rows they follow each other anyway. For the
-  // gradient of a kernel, in which as much slides as it slides over, it is what slides that is large, and images are all features of it.
-  // Of features that fill whole tiles and a part, the part of each position comes along with its neighbour's; parts of half a tile at most
-  // by two. Rows of many positions, and of more than one and a half tiles of weights, pass by themselves.
-  // Nothing passes together whose results fill fewer lanes than it does. Halves of a tile pass by two, whatever row they are of. Units
-  // that have results of their own share an odd half: whole tiles for half of the results take as long.
-  if (along_lanes && positions > 1 && !is_gradient && dilation == 1 &&
-      positions * std::max(1.0, images) <= work.m) {
-    const double whole = std::floor(inputs / tile), part = inputs - whole * tile;
-    const double last = work.n - std::floor((work.n - 1) / tile) * tile;
-    const bool fills_less =
-        whole == 0 ? work.n < inputs : part > 0 && (work.n < tile ? work.n <= part : last < part);
-    if (fills_less) {
-      work.k = positions * RoundUp(inputs, tile);
-      return work;
-    }
-    if (part > 0 && (whole > 0 || 2 * part > tile)) {
-      const double row = Dim(kernel, view.kernel_spatial().back()),
-                   tiles = whole + (2 * part <= tile ? 0.5 : 1);
-      const bool by_rows = row < positions && row > 1 && (row >= 5 || inputs * work.n > 1.5 * tile * tile);
-      // What stands alone at the end of a row is put together with nothing.
-      constexpr double kAlone = 0.25;
-      work.k = (by_rows ? positions / row * (row - 1 + kAlone) : positions - 1) * tiles * tile;
-      return work;
-    }
-  }
-  const bool is_small = (inputs < sublanes && !is_gradient) ||
-                        (along_lanes && inputs < tile && positions * std::max(1.0, images) <= work.m);
-  if (along_lanes && is_small && positions > 1 && 2 * inputs == tile) {
-    work.k = (work.n > tile ? positions : std::floor(positions / 2)) * tile;
-    if (work.n > tile) work.n /= 2;
-  } else if (!view.kernel_spatial().empty() && is_small && positions > 1) {
-    const double row = Dim(kernel, view.kernel_spatial().back()), rows = positions / row;
-    const double together = stride <= 2 && inputs < sublanes ? std::min(2.0, rows) : 1;
-    work.k = std::ceil(rows / together) * RoundUp(together * row * inputs, tile);
-  }
-  // To put positions of halves of tiles beside each other takes as long as five tiles, and places of few images little less than others.
-  if (along_lanes && view.kernel_spatial().size() > 1 &&
-      positions > Dim(kernel, view.kernel_spatial().back()) && !is_gradient && work.places_out_cycles == 0 &&
-      inputs >= sublanes && 2 * inputs <= tile) {
-    const double places = all / std::max(1.0, features * images),
-                 rows = std::max(images, (images + sublanes) / 2);
-    work.k = std::max(work.k, 5 * tile * places * rows / std::max(1.0, work.m));
-  }
-  return work;
-}
-
-// Tiles of one operand are held, rows of the other pass. While they do the next tile is loaded, which takes as many rows as it has,
-// whichever way round it is held; of `rows` as many pass at once as `together`, all if 0. `in_parts`: only the rows of the last tile are loaded.
-double CyclesOfRows(double batch, double rows, double together, bool in_parts, double k, double columns,
-                    const CoreSpec& core) {
-  const double tile = static_cast<double>(core.matrix().tile()),
-               sublanes = static_cast<double>(core.vector().sublanes());
-  const double load = RoundUp(std::min({tile, k, columns}), sublanes);
-  const double times = together > 0 ? rows / together : 1,
-               passing = RoundUp(together > 0 ? together : rows, sublanes);
-  double tiles = std::max(load, passing) * std::ceil(k / tile);
-  const double last = std::fmod(k, tile);
-  if (in_parts && last > 0) {
-    tiles = std::max(load, passing) * std::floor(k / tile) +
-            std::max(RoundUp(std::min(last, columns), sublanes), passing);
-  }
-  return batch * times * tiles * std::ceil(columns / tile) / static_cast<double>(core.matrix().units());
 }
 
 // Of a kernel's gradient each position passes alone: the features of its images while half a tile of what slides over them is loaded,
@@ -406,30 +96,20 @@ std::vector<double> Cuts(double size, double least) {
 
 }  // namespace
 
-bool IsKernelGradient(const Instruction& convolution) {
-  const ConvolutionView view(convolution);
-  double positions = 1, results = 1, elements = 1;
-  for (const int64_t d : view.kernel_spatial()) positions *= Dim(convolution.operand(1)->shape(), d);
-  for (const int64_t d : view.output_spatial()) results *= Dim(convolution.shape(), d);
-  for (const int64_t d : view.input_spatial()) elements *= Dim(convolution.operand(0)->shape(), d);
-  double reach = positions;
-  for (const auto& d : convolution.attrs().window().dimensions())
-    reach *= static_cast<double>(std::max<int64_t>(1, d.window_dilation()));
-  return positions > results && 4 * reach > elements;
-}
-
-bool HoldsImagesOfGroups(const Instruction& convolution) {
-  if (convolution.opcode() != Opcode::kConvolution) return false;
-  const ConvolutionView view(convolution);
-  if (view.input_spatial().size() > 2) return false;
-  const Shape& slides_over = convolution.operand(0)->shape();
-  const bool is_gradient = IsKernelGradient(convolution);
-  const double groups = static_cast<double>(is_gradient ? view.batch_groups() : view.feature_groups());
-  const double features =
-      Dim(slides_over, is_gradient ? view.input_batch() : view.input_feature()) / std::max(1.0, groups);
-  const bool is_one_way = (is_gradient ? view.feature_groups() : view.batch_groups()) == 1;
-  return groups > 1 && is_one_way && features > 1 &&
-         Dim(slides_over, is_gradient ? view.input_feature() : view.input_batch()) > features;
+double CyclesOfRows(double batch, double rows, double together, bool in_parts, double k, double columns,
+                    const CoreSpec& core) {
+  const double tile = static_cast<double>(core.matrix().tile()),
+               sublanes = static_cast<double>(core.vector().sublanes());
+  const double load = RoundUp(std::min({tile, k, columns}), sublanes);
+  const double times = together > 0 ? rows / together : 1,
+               passing = RoundUp(together > 0 ? together : rows, sublanes);
+  double tiles = std::max(load, passing) * std::ceil(k / tile);
+  const double last = std::fmod(k, tile);
+  if (in_parts && last > 0) {
+    tiles = std::max(load, passing) * std::floor(k / tile) +
+            std::max(RoundUp(std::min(last, columns), sublanes), passing);
+  }
+  return batch * times * tiles * std::ceil(columns / tile) / static_cast<double>(core.matrix().units());
 }
 
 double ReadsOfParts(const SlidingWindow& places, double parts) {
@@ -455,8 +135,8 @@ double ReadsOfParts(const SlidingWindow& places, double parts) {
     if (least == 0 || reads < least) least = reads;
   }
   // Images are cut rather than places whose windows overlap by more than they are apart.
-  constexpr double kMostReads = 2.6;
-  return least > kMostReads && parts > 2 ? ReadsOfParts(places, parts / 2) : std::max(1.0, least);
+  return least > Thresholds().most_reads_of_parts() && parts > 2 ? ReadsOfParts(places, parts / 2)
+                                                                 : std::max(1.0, least);
 }
 
 MatrixWork MatrixSizes(const Instruction& instruction, const CoreSpec& core) {

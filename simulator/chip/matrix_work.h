@@ -1,4 +1,5 @@
 // Products of matrices: their sizes, and what one takes.
+// BUILD: srcs += "convolution.h", "convolution_rows.cc", "convolution_sizes.h", "convolution_sizes.cc"
 #pragma once
 
 #include "absl/container/flat_hash_map.h"
@@ -98,13 +99,6 @@ struct MatrixWork {
   bool operator==(const MatrixWork&) const = default;
 };
 
-// A convolution in which as much slides as it slides over, as for the gradient of a kernel: its images are features.
-bool IsKernelGradient(const Instruction& convolution);
-
-// A convolution of groups of channels, fewer than it has images, or the gradient of its kernel: images go along lanes, and each group
-// passes by itself.
-bool HoldsImagesOfGroups(const Instruction& convolution);
-
 // The sizes alone, of a dot, scaled-dot, ragged-dot or convolution:
 //   dot          batch dimensions; free ones of the left side; contracted ones; free ones of the right side
 //   convolution  groups; batch and positions of the result; positions of the kernel x input features; output features
@@ -113,6 +107,12 @@ bool HoldsImagesOfGroups(const Instruction& convolution);
 // come with their neighbours; each position passes alone where the kernel is turned. Images are whole registers of rows, if they are
 // more than one. Over a dilated input each position of the kernel passes by itself.
 MatrixWork MatrixSizes(const Instruction& instruction, const CoreSpec& core);
+
+// Cycles in which `rows` pass tiles of [k, columns], before what a row takes. Tiles of one operand are held, rows of the other pass. While
+// they do the next tile is loaded, which takes as many rows as it has, whichever way round it is held; of `rows` as many pass at once as
+// `together`, all if 0. `in_parts`: only the rows of the last tile are loaded.
+double CyclesOfRows(double batch, double rows, double together, bool in_parts, double k, double columns,
+                    const CoreSpec& core);
 
 // Sets whole_batch from the layouts of the operands: batch dimensions among their two minor ones.
 void FindWholeBatch(const Instruction& dot, int64_t sublanes, MatrixWork* work);

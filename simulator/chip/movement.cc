@@ -6,7 +6,8 @@
 #include "hlo/ir/attribute_views.h"
 #include "hlo/ir/module.h"
 #include "simulator/chip/transpose_windows.h"
-#include "simulator/lowering/tiling.h"
+#include "simulator/program/tiling.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -51,14 +52,14 @@ double CyclesOfTranspose(const Instruction& op, const CoreSpec& core) {
   }
   // Rows of small tiles move one by one.
   const bool to_small = rows_of_tile(after) < tiling.sublanes;
-  if (!to_small) return 0;
+  if (!to_small || !Decides(Rule::kRowsOfSmallTiles, op)) return 0;
   return core.movement().narrow_tile_cycles() * PaddedElements(to, tiling) /
          static_cast<double>(rows_of_tile(after) * tiling.lanes);
 }
 
 double CyclesOfJoinedTiles(const Instruction& op, const CoreSpec& core) {
   const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
-  if (!JoinsTiles(op, tiling)) return 0;
+  if (!JoinsTiles(op, tiling) || !Decides(Rule::kJoinedTiles, op)) return 0;
   const Shape& from = op.operand(0)->shape();
   const int64_t beside = from.dim(PhysicalOrder(from)[0]) / tiling.lanes;
   const int64_t rows = RowsOfTile(beside, ByteWidth(from.element_type()), tiling);
@@ -98,40 +99,6 @@ double MovementCycles(const Instruction& op, const CoreSpec& core) {
     default:
       return 0;
   }
-}
-
-bool JoinsTiles(const Instruction& op, const Tiling& tiling) {
-  if (op.opcode() != Opcode::kReshape) return false;
-  const Shape& from = op.operand(0)->shape();
-  const Dims before = PhysicalOrder(from), after = PhysicalOrder(op.shape());
-  if (before.size() < 2 || after.size() != 1) return false;
-  const int64_t rows = from.dim(before[1]);
-  return from.dim(before[0]) > tiling.lanes && from.dim(before[0]) % tiling.lanes == 0 &&
-         rows % RowsOfTile(rows, ByteWidth(from.element_type()), tiling) == 0;
-}
-
-double WindowElements(const Instruction& op) {
-  double elements = 1;
-  const WindowView window(op);
-  for (int i = 0; i < window.rank(); ++i)
-    elements *= static_cast<double>(std::max<int64_t>(window[i].size, 1));
-  return elements;
-}
-
-bool IsRunningFold(const Instruction& reduce_window) {
-  const WindowView window(reduce_window);
-  int folded = 0;
-  for (int i = 0; i < window.rank(); ++i) {
-    const WindowDim d = window[i];
-    if (d.IsTrivial()) continue;
-    // All up to an element, or from it on; with it or without.
-    const bool runs = d.stride == 1 && d.base_dilation == 1 && d.window_dilation == 1 && d.size > 1 &&
-                      d.padding_low + d.padding_high == d.size - 1 &&
-                      std::max(d.padding_low, d.padding_high) >= d.size - 1;
-    if (!runs) return false;
-    ++folded;
-  }
-  return folded == 1;
 }
 
 }  // namespace toroid

@@ -5,7 +5,8 @@
 
 #include "absl/algorithm/container.h"
 #include "hlo/ir/attribute_views.h"
-#include "simulator/lowering/columns.h"
+#include "simulator/program/columns.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -29,7 +30,7 @@ bool IsMove(const Instruction& op) {
 
 double BytesOfArray(const Shape& shape, const Tiling& tiling) {
   const double bytes = PaddedBytes(shape, tiling);
-  if (!IsColumn(shape, tiling)) return bytes;
+  if (!IsColumn(shape, tiling) || !IsOn(Rule::kColumnsInRows)) return bytes;
   const int64_t width = ByteWidth(shape.element_type());
   return std::max(bytes,
                   PaddedElements(1, 1, shape.NumElements(), width, tiling) * static_cast<double>(width));
@@ -61,7 +62,8 @@ double BytesOfPiece(const Piece& piece, const Shape& whole, const CoreSpec& core
       bytes *= is_minor ? passed : std::min(passed, windows);
       continue;
     }
-    const bool is_shifted = is_row && own > tile && from != std::floor(from / tile) * tile;
+    const bool is_shifted = is_row && own > tile && from != std::floor(from / tile) * tile &&
+                            Decides(Rule::kShiftedRows, *piece.array);
     const double part = bytes * std::max(1.0, std::min(from_begin, all_tiles)) / all_tiles;
     const double joined = core.movement().concatenate_passes() * std::max(0.0, end - from) / extent;
     const double share = is_row ? 1 : limit - begin <= 1 ? 0 : piece.is_joined ? joined : 1;

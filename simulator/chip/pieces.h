@@ -12,8 +12,8 @@
 
 #include "hlo/ir/module.h"
 #include "simulator/chip/matrix_work.h"
-#include "simulator/lowering/tiling.h"
 #include "simulator/machines/core.pb.h"
+#include "simulator/program/tiling.h"
 
 namespace toroid {
 

@@ -8,8 +8,10 @@
 #include "hlo/ir/attribute_views.h"
 #include "simulator/chip/matrix_work.h"
 #include "simulator/chip/movement.h"
-#include "simulator/lowering/spread_vectors.h"
-#include "simulator/lowering/tiling.h"
+#include "simulator/program/spread_vectors.h"
+#include "simulator/program/tiling.h"
+#include "simulator/program/windows.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
@@ -31,7 +33,8 @@ double RunningFoldCycles(const Instruction& reduce_window, bool is_alone, const 
   // Elements that are added to each other stand in registers of their own, or rows are moved.
   const bool is_outer = order.size() > 1 && !is_folded(order[0]) && !is_folded(order[1]);
   std::optional<std::vector<const Instruction*>> vectors;
-  if (is_outer && !is_alone) vectors = VectorsSpreadAlong(*reduce_window.operand(0), order[0]);
+  if (is_outer && !is_alone && Decides(Rule::kFoldedMasks, reduce_window))
+    vectors = VectorsSpreadAlong(*reduce_window.operand(0), order[0]);
   const double spread = vectors.has_value() ? static_cast<double>(vectors->size()) : 1;
   const auto rows = is_outer ? static_cast<double>(CeilOfRatio(shape.dim(order[1]), tiling.sublanes)) : 1;
   const int64_t lanes = is_outer ? CeilOfRatio(shape.dim(order[0]), tiling.lanes) : 1;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hlo/ir/instruction.h"
-#include "simulator/lowering/tiling.h"
+#include "simulator/program/tiling.h"
 
 namespace toroid {
 

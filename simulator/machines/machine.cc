@@ -52,6 +52,8 @@ bool IsNumber(const FieldDescriptor& field) {
 }
 
 constexpr char kMeasured[] = "measured";
+// A machine may be without these.
+constexpr char kCompiler[] = "core.compiler";
 constexpr char kSimple[] = "core.simple";
 
 // Calls `visit` for every number under `message`, those that are not set as 0; of what was measured only those that are set.
@@ -65,8 +67,8 @@ void ForEachNumber(Message* message, const std::string& prefix,
     for (int e = 0; e < elements; ++e) {
       const std::string element_path = field->is_repeated() ? absl::StrCat(path, "[", e, "]") : path;
       if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
-        const bool may_be_missing = absl::StartsWith(path, kMeasured) || path == kSimple;
-        if (may_be_missing && !reflection.HasField(*message, field)) continue;
+        const bool may_lack = absl::StartsWith(path, kMeasured) || path == kCompiler || path == kSimple;
+        if (may_lack && !reflection.HasField(*message, field)) continue;
         Message* inner = field->is_repeated() ? reflection.MutableRepeatedMessage(message, field, e)
                                               : reflection.MutableMessage(message, field);
         ForEachNumber(inner, element_path, visit);

@@ -5,7 +5,6 @@
 #include "hlo/analysis/peak_memory.h"
 #include "hlo/analysis/work.h"
 #include "hlo/base/math.h"
-#include "simulator/chip/matrix_work.h"
 
 namespace toroid {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "hlo/base/math.h"
-#include "simulator/lowering/elementwise.h"
+#include "simulator/program/elementwise.h"
 
 namespace toroid {
 namespace {
@@ -68,7 +68,7 @@ class Places {
 };
 
 // The result of a group is made element by element from parameter `p`, in elements as wide.
-bool IsMadeInPlace(const Computation& group, int p) {
+bool ReusesOperandBuffer(const Computation& group, int p) {
   const Instruction* from = group.parameter(p);
   const int64_t width = ByteWidth(from->shape().element_type());
   std::vector<bool> reached(group.size(), false);
@@ -226,7 +226,7 @@ std::vector<int> PlacesTaken(const Computation& computation, const Buffers& buff
     for (int k = 0; k < op->num_operands(); ++k) {
       const Instruction* operand = op->operand(k);
       if (buffers.Of(*operand).size() != 1 || !operand->shape().Compatible(op->shape())) continue;
-      if (is_group && !IsMadeInPlace(*op->called(0), k)) continue;
+      if (is_group && !ReusesOperandBuffer(*op->called(0), k)) continue;
       if (take(buffers.Of(*operand)[0], results[0], *op)) break;
     }
   }

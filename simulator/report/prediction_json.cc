@@ -31,7 +31,8 @@ json GroupJson(const PredictedGroup& group, const Prediction& prediction) {
           {"flops", group.executions * static_cast<double>(group.flops)},
           {"bytes", group.executions * static_cast<double>(group.bytes)},
           {"source", group.source},
-          {"op_name", group.op_name}};
+          {"op_name", group.op_name},
+          {"rules", group.rules}};
 }
 
 json CollectiveJson(const PredictedCollective& collective, const Prediction& prediction) {

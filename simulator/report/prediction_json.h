@@ -4,7 +4,7 @@
 #include <string>
 
 #include "nlohmann/json.hpp"
-#include "simulator/report/prediction.h"
+#include "simulator/prediction/prediction.h"
 
 namespace toroid {
 

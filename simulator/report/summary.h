@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "simulator/report/prediction.h"
+#include "simulator/prediction/prediction.h"
 
 namespace toroid {
 

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "simulator/report/prediction.h"
+#include "simulator/prediction/prediction.h"
 
 namespace toroid {
 

@@ -7,9 +7,9 @@
 #include "hlo/passes/inline_calls_pass.h"
 #include "hlo/passes/pass.h"
 #include "hlo/passes/split_collectives_pass.h"
-#include "simulator/lowering/fusion_pass.h"
-#include "simulator/lowering/simplify_pass.h"
-#include "simulator/lowering/tiling.h"
+#include "simulator/compiler/fusion/fusion_pass.h"
+#include "simulator/compiler/rewrites/simplify_pass.h"
+#include "simulator/program/tiling.h"
 #include "simulator/simple/plain_groups.h"
 
 namespace toroid {

@@ -1,4 +1,4 @@
-// A program as steps of a core, by plain rules: the counterpart of simulator/lowering/lower.h.
+// A program as steps of a core, by plain rules: the counterpart of simulator/compiler/lower.h.
 #pragma once
 
 #include <memory>

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "hlo/ir/module.h"
-#include "simulator/lowering/group_plan.h"
+#include "simulator/compiler/fusion/group_plan.h"
 
 namespace toroid {
 

@@ -8,7 +8,7 @@
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/analysis/work.h"
 #include "hlo/ir/attribute_views.h"
-#include "simulator/lowering/tiling.h"
+#include "simulator/program/tiling.h"
 #include "simulator/simple/kernel_time.h"
 
 namespace toroid {

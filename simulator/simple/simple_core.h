@@ -20,6 +20,7 @@ class SimpleCore : public CoreModel {
   explicit SimpleCore(const CoreSpec& core) : core_(core) {}
 
   const GroupTime& TimeOf(const Instruction& group) override;
+  RuleSet RulesOf(const Instruction&) const override { return {}; }
 
  private:
   GroupTime Compute(const Instruction& group) const;

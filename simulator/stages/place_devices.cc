@@ -14,7 +14,7 @@
 #include "simulator/machines/router_tables.h"
 #include "simulator/network/device_assignment.h"
 #include "simulator/network/topology.h"
-#include "simulator/stages/collective_times.h"
+#include "simulator/prediction/collective_times.h"
 #include "simulator/stages/program_devices.h"
 
 namespace toroid {

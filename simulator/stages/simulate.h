@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
 #include "simulator/machines/machine.h"
-#include "simulator/report/prediction.h"
+#include "simulator/prediction/prediction.h"
 #include "simulator/schedule/schedule.h"
 
 namespace toroid {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "hlo/io/hlo_text.h"
-#include "simulator/lowering/lower.h"
+#include "simulator/compiler/lower.h"
 #include "simulator/machines/tpu_v3_core.h"
 #include "tests/status_matchers.h"
 #include "tests/tolerances.h"

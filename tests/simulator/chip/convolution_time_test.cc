@@ -9,7 +9,7 @@
 #include "hlo/io/hlo_text.h"
 #include "simulator/chip/chip_model.h"
 #include "simulator/chip/matrix_work.h"
-#include "simulator/lowering/lower.h"
+#include "simulator/compiler/lower.h"
 #include "simulator/machines/tpu_v3_core.h"
 #include "tests/status_matchers.h"
 #include "tests/tolerances.h"

@@ -1,0 +1,186 @@
+#include "simulator/compiler/fusion/materialization_planner.h"
+
+namespace toroid {
+namespace {
+
+// In other dimensions than it was: reductions for which that did not matter are over the dimensions before (reshape_cancellation.h).
+bool IsReshaped(const Instruction& op) {
+  return op.opcode() == Opcode::kReshape && !SameButUnitDims(op.operand(0)->shape(), op.shape());
+}
+
+// By index: operands before what reads them, results of the program in their order.
+std::vector<int> OrderOfResults(const Computation& computation) {
+  std::vector<int> place(computation.size(), -1);
+  std::vector<std::pair<const Instruction*, int>> path = {{computation.root(), 0}};
+  std::vector<bool> seen(computation.size(), false);
+  int next = 0;
+  while (!path.empty()) {
+    auto& [op, k] = path.back();
+    if (k < op->num_operands()) {
+      const Instruction* operand = op->operand(k++);
+      if (!seen[operand->index()]) {
+        seen[operand->index()] = true;
+        path.emplace_back(operand, 0);
+      }
+      continue;
+    }
+    place[op->index()] = next++;
+    path.pop_back();
+  }
+  return place;
+}
+
+}  // namespace
+
+std::vector<int> MaterializationPlanner::Levels() const {
+  std::vector<int> level(n_, 0);
+  for (int i = 0; i < n_; ++i) {
+    const Instruction* op = At(i);
+    for (const Instruction* operand : op->operands()) level[i] = std::max(level[i], level[operand->index()]);
+    for (const Instruction* before : op->control_predecessors())
+      level[i] = std::max(level[i], level[before->index()]);
+    if (values_.written[i]) ++level[i];
+  }
+  return level;
+}
+
+int MaterializationPlanner::WaitsFor(int level) const {
+  int waits_for = level;
+  for (const LateGroup& late : late_groups_) {
+    if (late.level <= level) waits_for = std::max(waits_for, late.waits_for);
+  }
+  return waits_for;
+}
+
+void MaterializationPlanner::Join(const Instruction* op, const Instruction* value,
+                                  const std::vector<int>& level) {
+  joined_[value->index()].push_back(op);
+  const int own = level[value->index()];
+  int waits_for = 0;
+  inside_.ForLeaves(
+      op, [&](const Instruction* leaf) { waits_for = std::max(waits_for, WaitsFor(level[leaf->index()])); });
+  if (waits_for > WaitsFor(own)) late_groups_.push_back({own, waits_for});
+}
+
+std::vector<const Instruction*> MaterializationPlanner::ReductionsOf(const Instruction* value,
+                                                                     const std::vector<int>& level) {
+  std::vector<const Instruction*> found;
+  constexpr WalkLimit kReadersToReductions = {"readers on the way to reductions", 16};
+  for (Walk walk(value, kReadersToReductions); const Instruction* at = walk.Next();) {
+    for (const Instruction* user : users_.users(*at)) {
+      const int u = user->index();
+      if (user->opcode() == Opcode::kReduce) {
+        // From constants; of one array, or of it and numbers of its elements. Rounded as it is written, or not.
+        const Instruction* result =
+            values_.owner[u] != nullptr && values_.owner[u]->operand(0) == user ? values_.owner[u] : user;
+        const int arrays = user->num_operands() / 2;
+        const bool from_constants =
+            absl::c_all_of(user->operands().subspan(arrays),
+                           [](const Instruction* init) { return init->opcode() == Opcode::kConstant; });
+        const bool is_taken = values_.owner[u] != nullptr && (values_.owner[u] != result || result == user ||
+                                                              values_.owner[result->index()] != result);
+        if (arrays > 2 || !from_constants || is_taken || absl::c_linear_search(found, user)) continue;
+        bool waits = false;
+        inside_.ForLeaves(user, [&](const Instruction* leaf) {
+          const Instruction* source = values_.SourceOf(leaf);
+          if (source == value || WaitsFor(level[leaf->index()]) < level[value->index()]) return;
+          // The value can be made later, if this one is not made from it.
+          waits |= DependsOn(source, value);
+        });
+        if (!waits) found.push_back(user);
+      } else if (values_.recomputed[u] && !values_.written[u] && values_.owner[u] == nullptr &&
+                 (IsElementwise(*user) || IsInPlace(*user) || user->opcode() == Opcode::kReshape) &&
+                 !IsReshaped(*user) && user->shape().NumElements() == value->shape().NumElements()) {
+        walk.AddAgain(user);
+      }
+    }
+  }
+  return found;
+}
+
+bool MaterializationPlanner::IsTakenByLater(const Instruction* value,
+                                            absl::Span<const Instruction* const> reductions,
+                                            const std::vector<int>& level) const {
+  int last = -1;
+  for (const Instruction* reduction : reductions) last = std::max(last, place_[reduction->index()]);
+  return absl::c_any_of(readers_[value->index()], [&](int reader) {
+    const Instruction* op = At(reader);
+    const bool can_join = op != value && values_.written[reader] && values_.recomputed[reader] &&
+                          values_.owner[reader] == nullptr && IsElementwise(*op) &&
+                          op->opcode() != Opcode::kCopy && op->shape().dims() == value->shape().dims();
+    // What is but rounded is made with the reductions.
+    const bool is_rounded = op->opcode() == Opcode::kConvert && op->operand(0) == value;
+    return can_join && !is_rounded && level[reader] == level[value->index()] + 1 && place_[reader] > last;
+  });
+}
+
+void MaterializationPlanner::TakeReductions() {
+  const std::vector<int> level = Levels();
+  place_ = OrderOfResults(computation_);
+  for (int i = 0; i < n_; ++i) {
+    const Instruction* op = At(i);
+    if (!IsHeldBesideProducts(op->shape())) continue;
+    const Instruction* product = ProductOfPacked(*op);
+    if (product == nullptr || !Decides(Rule::kWordsJoinProducts, *op)) continue;
+    const Instruction* value = values_.owner[product->index()];
+    values_.owner[i] = value;
+    Join(op, value, level);
+  }
+  for (int i = 0; i < n_; ++i) {
+    const Instruction* value = At(i);
+    if (!values_.written[i] || !value->shape().IsArray()) continue;
+    const bool of_product =
+        values_.owner[i] == value && !(value->opcode() == Opcode::kConvert && values_.recomputed[i] &&
+                                       value->operand(0)->opcode() == Opcode::kReduce);
+    if (!of_product && !(values_.recomputed[i] && made_.IsMade(*value) && value->shape().rank() > 0))
+      continue;
+    if (IsSine(*value) && Decides(Rule::kSinesRunAlone, *value)) continue;
+    int direct = 0;
+    const Instruction* first = nullptr;
+    std::vector<const Instruction*> reductions = ReductionsOf(value, level);
+    // A largest element with its place runs by itself, but for what a product makes.
+    const auto has_place = [](const Instruction* reduction) { return reduction->num_operands() > 2; };
+    if (!of_product && IsOn(Rule::kLargestWithPlace))
+      reductions.erase(std::remove_if(reductions.begin(), reductions.end(), has_place), reductions.end());
+    if (!of_product && !reductions.empty() && IsTakenByLater(value, reductions, level) &&
+        Decides(Rule::kLaterReaderJoins, *value))
+      continue;
+    // One type; that of what is not reduced as it is, if there are several.
+    const auto type_of = [](const Instruction* reduction) {
+      return reduction->shape().IsArray() ? reduction->shape().element_type() : xla::TUPLE;
+    };
+    const auto made = absl::c_find_if(
+        reductions, [&](const Instruction* reduction) { return reduction->operand(0) != value; });
+    for (const Instruction* reduction : reductions) {
+      if (!of_product && made != reductions.end() && type_of(reduction) != type_of(*made) &&
+          Decides(Rule::kOneTypeReduces, *reduction))
+        continue;
+      if (of_product && !IsHeldBesideProducts(reduction->shape())) continue;
+      if (!IsOn(of_product ? Rule::kReductionsJoinProducts : Rule::kReductionsJoin)) continue;
+      const bool is_sibling = of_product && first != nullptr && reduction->num_operands() == 2 &&
+                              first->num_operands() == 2 &&
+                              reduction->shape().element_type() == first->shape().element_type();
+      if (first != nullptr && !is_sibling &&
+          (reduction->operand(0) != value || first->operand(0) != value ||
+           (reduction->dimensions() == first->dimensions() &&
+            reduction->num_operands() == first->num_operands()))) {
+        continue;
+      }
+      Decides(of_product ? Rule::kReductionsJoinProducts : Rule::kReductionsJoin, *reduction);
+      const Instruction* rounded = values_.owner[reduction->index()];
+      values_.owner[reduction->index()] = value;
+      if (rounded != nullptr) values_.owner[rounded->index()] = value;
+      Join(rounded != nullptr ? rounded : reduction, value, level);
+      direct += reduction->operand(0) == value;
+      // With the first one others of what is written: along other dimensions, or the largest with its place; and all over the same
+      // dimensions.
+      if (of_product && first == nullptr) first = reduction;
+    }
+    if (direct > 0 && static_cast<int>(users_.users(*value).size()) == direct &&
+        value != computation_.root()) {
+      values_.only_joined[i] = true;
+    }
+  }
+}
+
+}  // namespace toroid

@@ -1,0 +1,94 @@
+// Orders of dimensions that values of a computation have by now, and copies of those that are wanted in another one.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "hlo/ir/module.h"
+#include "simulator/compiler/layout/preferred_order.h"
+#include "simulator/program/dim_orders.h"
+#include "simulator/program/tiling.h"
+
+namespace toroid {
+
+// What layout_pass.h goes through a computation with.
+class LayoutCopies {
+ public:
+  LayoutCopies(Computation* computation, const Tiling& tiling)
+      : computation_(computation),
+        tiling_(tiling),
+        state_(*computation, tiling),
+        n_(state_.n),
+        orders_(state_.orders) {}
+
+ protected:
+  bool KeepsTilesIn(Shape from, const Dims& before, Shape to, const Dims& after) const {
+    SetOrder(before, &from);
+    SetOrder(after, &to);
+    return KeepsTiles(from, to, tiling_);
+  }
+  // No more than four times what it must.
+  bool PadsLittle(Shape shape, const Dims& order) const {
+    SetOrder(LeastPaddingOrder(shape, tiling_), &shape);
+    const double least = PaddedElements(shape, tiling_);
+    SetOrder(order, &shape);
+    return PaddedElements(shape, tiling_) <= 4 * least;
+  }
+  bool Known(const Instruction* value) const { return state_.Known(value); }
+  Dims OrderOf(const Instruction* value) const { return state_.OrderOf(value); }
+
+  // Copies that only products read, which round them, are rounded as they are written.
+  void RoundCopies();
+
+  // The value in that layout: itself, or a copy.
+  Instruction* As(Instruction* value, const Dims& order, bool is_written = false);
+  // It lies so, or a copy of it does.
+  bool HasCopyAs(const Instruction& value, const Dims& order) const {
+    return LiesAlike(value.shape(), OrderOf(&value), order) ||
+           copies_.contains(std::pair<const Instruction*, Dims>(&value, SizedOrder(value.shape(), order)));
+  }
+  // As a result of the program: an argument under another name is copied.
+  Instruction* AsResult(Instruction* value) {
+    if (!value->shape().IsArray()) return value;
+    const Dims order = LeastPaddingOrder(value->shape(), tiling_);
+    Instruction* result = As(value, order);
+    if (result != value) return result;
+    const Instruction* source = value;
+    while (source->opcode() == Opcode::kTranspose || source->opcode() == Opcode::kReshape)
+      source = source->operand(0);
+    if (source == value || source->opcode() != Opcode::kParameter) return value;
+    Shape shape = value->shape();
+    SetOrder(order, &shape);
+    Instruction* copy = computation_->Add(Opcode::kCopy, shape, {value});
+    copy->set_metadata(value->metadata());
+    return copy;
+  }
+  // Of another name of an array, by a reshape that moves elements: the name of a copy of that array, if it lies so that this
+  // reshape moves nothing. Null otherwise.
+  Instruction* CopyBeforeReshape(Instruction* value, const Dims& order);
+  void Need(Instruction* op, int k, const Dims& order, bool is_written = false) {
+    Instruction* operand = op->operand(k);
+    Instruction* now = As(operand, order, is_written);
+    if (now != operand) op->set_operand(k, now);
+  }
+  // Made elementwise, step by step for one reader each, from one argument.
+  bool IsChainOfArgument(const Instruction& value) const;
+  // Such a value in that layout: the argument is copied, not what is made from it.
+  void MakeAs(Instruction* value, const Dims& order);
+  void NeedDense(Instruction* op, int k) {
+    if (op->operand(k)->shape().IsArray()) Need(op, k, LeastPaddingOrder(op->operand(k)->shape(), tiling_));
+  }
+  // Of a value without one, and of those that it is made from and that have none.
+  void Settle(Instruction* value, const Dims& order);
+
+  Computation* computation_;
+  const Tiling tiling_;
+  LayoutState state_;
+  const int n_;
+  std::vector<Dims>& orders_;
+  absl::flat_hash_map<std::pair<const Instruction*, Dims>, Instruction*> copies_;
+  std::vector<std::pair<const Instruction*, Instruction*>> in_order_;  // What is copied, and its copy.
+};
+
+}  // namespace toroid
