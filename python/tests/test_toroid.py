@@ -61,6 +61,29 @@ def test_arrays_cut_unevenly_are_notes_of_every_explanation():
         assert "uneven: x f32[17,4], dimension 0 over 8 devices" in repr(explanation)
 
 
+LOOP = """HloModule loop
+c { p = (s32[], f32[8,4]) parameter(0) i = s32[] get-tuple-element(p), index=0 n = s32[] constant(10) ROOT r = pred[] compare(i, n), direction=LT }
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+b {
+  p = (s32[], f32[8,4]) parameter(0) i = s32[] get-tuple-element(p), index=0 x = f32[8,4] get-tuple-element(p), index=1
+  one = s32[] constant(1) j = s32[] add(i, one) zero = f32[] constant(0)
+  s = f32[4] reduce(x, zero), dimensions={0}, to_apply=add w = f32[8,4] broadcast(s), dimensions={1} y = f32[8,4] tanh(w)
+  z = f32[8,4] subtract(x, y) ROOT r = (s32[], f32[8,4]) tuple(j, z)
+}
+ENTRY e {
+  x = f32[8,4] parameter(0) zero = s32[] constant(0) t = (s32[], f32[8,4]) tuple(zero, x)
+  w = (s32[], f32[8,4]) while(t), condition=c, body=b ROOT y = f32[8,4] get-tuple-element(w), index=1
+}
+"""
+
+
+def test_what_a_loop_sends_counts_for_each_trip():
+    partitioned = toroid.load(LOOP).partition(shardings={"x": ("rows",)}, mesh={"rows": 4})
+    (row,) = partitioned.explain().rows
+    assert (row["trips"], row["sent_bytes"]) == (10, 10 * 24)
+    assert "1 collectives send 240 B per device" in repr(partitioned)
+
+
 @pytest.mark.parametrize("program", [MOE, LAYER])
 def test_a_serialized_program_is_its_module_alone(program):
     module = toroid.load(program)

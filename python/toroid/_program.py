@@ -153,9 +153,9 @@ class Partitioned(Program):
         return _jaxlib.callable_of(self.stablehlo(), *self.arrays(), self.num_partitions, devices)
 
     def __repr__(self) -> str:
-        sent = sum(c["sent_bytes"] for c in self.statistics["collectives"].values())
         count = sum(c["count"] for c in self.statistics["collectives"].values())
+        sent = _render.size(self._explained["sent_bytes"])  # With the trips of loops.
         return (
-            f"{self.name}: one program for {self.num_partitions} devices; {count} collectives send "
-            f"{_render.size(sent)} per device; peak memory {_render.size(self.statistics['memory']['peak'])}"
+            f"{self.name}: one program for {self.num_partitions} devices; {count} collectives send {sent} per device; "
+            f"peak memory {_render.size(self.statistics['memory']['peak'])}"
         )
