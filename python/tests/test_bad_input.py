@@ -76,6 +76,9 @@ WRONG = {
     "a text for an argument": (lambda m, f: m.run(["x"]), "is no array of numbers"),
     "an object for an argument": (lambda m, f: m.run([object()]), "is no array of numbers"),
     "an argument that raises": (lambda m, f: m.run([Unreadable()]), r"argument 0 \(x\), Unreadable: first line$"),
+    "zero byte in a name": (lambda m, f: m.partition(4, shardings={"x\0": ("d",)}, mesh={"d": 4}), "has a zero byte$"),
+    "zero byte in a question": (lambda m, f: m.why("x\0"), "has a zero byte$"),
+    "half a character in a name": (lambda m, f: m.why("x\ud800"), "is no text of Unicode$"),
     "arguments that are ragged": (lambda m, f: m.run([np.array([1, "a", None], dtype=object)]), "is no array of numbers"),
 }
 
