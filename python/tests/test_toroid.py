@@ -1,5 +1,9 @@
 """The package without jax: files, bytes, shardings, runs, checks, predictions, errors."""
 
+import copy
+import gc
+import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -264,6 +268,29 @@ def test_files_go_with_their_object():
     assert partitioned.path.exists()
     del partitioned
     assert not folder.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_that_ends_leaves_the_files_of_its_parent():
+    module = toroid.load(MOE.read_bytes())
+    partitioned = module.partition()
+    child = os.fork()
+    if child == 0:
+        del module, partitioned
+        gc.collect()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert module.path.exists() and len(partitioned.run()) == 2
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize("source", [MOE, MOE.read_bytes()])
+def test_a_copy_has_its_own_files(again, source):
+    partitioned = toroid.load(source).partition()
+    other = again(partitioned)
+    before = repr(partitioned.explain())
+    del partitioned
+    assert repr(other.explain()) == before and len(other.run()) == 2
 
 
 def test_importing_is_fast():

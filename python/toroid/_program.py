@@ -23,6 +23,15 @@ class Program:
         self._path, self._files, self.name = path, files, name
         self._description: Optional[dict[str, Any]] = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process, or a copy, has the files elsewhere.
+        return {**self.__dict__, "_path": Path(self._path.name) if self._files is not None else self._path.absolute()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._files is not None:
+            self._path = self._files.folder / self._path
+
     @property
     def path(self) -> Path:
         """The file that the commands read."""
