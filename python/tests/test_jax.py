@@ -192,6 +192,16 @@ def test_a_mesh_replaces_that_of_the_shardings():
         toroid.jax.lower(lambda x, w: x @ w, *shapes, mesh={"rows": 4}, in_shardings=shardings)
 
 
+def test_platforms_are_those_of_jax():
+    traced = jax.jit(jnp.tanh).trace(jnp.ones(4))
+    for platform in ("abacus", 3):
+        with pytest.raises(toroid.ToroidError, match=f"^platform: jax has no platform {platform!r}; give one of cpu, tpu"):
+            toroid.load(traced, platform=platform)
+        with pytest.raises(toroid.ToroidError, match="^platform: "):
+            toroid.jax.lower(jnp.tanh, jnp.ones(4), platform=platform)
+    assert toroid.load(traced, platform="rocm").name == "jit_tanh"
+
+
 def test_limits_are_numbers():
     with pytest.raises(toroid.ToroidError, match="^max_bytes: "):
         toroid.jax.watch(max_bytes="2MB")

@@ -183,7 +183,13 @@ def _recorded_shardings(jax_mlir: Any, text: str) -> tuple[list[str], list[str]]
 
 
 def _devices(jax: Any, devices: Optional[Sequence[Any]], count: int) -> list[Any]:
-    found = list(jax.devices() if devices is None else devices)
+    try:
+        found = list(jax.devices() if devices is None else devices)
+    except TypeError:
+        raise ToroidError(f"devices: expected a list of devices of jax, got {type(devices).__name__}") from None
+    for device in found:
+        if not isinstance(device, jax.Device):
+            raise ToroidError(f"devices: {device!r} is no device of jax")
     if len(found) < count or (devices is not None and len(found) != count):
         raise ToroidError(
             f"the program is for {count} devices, jax has {len(found)}; before jax starts, "

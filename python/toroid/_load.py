@@ -50,6 +50,22 @@ def is_stablehlo(data: bytes) -> bool:
     )
 
 
+_PLATFORMS = ("cpu", "tpu", "cuda", "rocm", "gpu")
+
+
+def require_platform(platform: Optional[str]) -> None:
+    """Refuses what jax would lower for without a word.
+
+    Raises:
+      ToroidError: if the platform is neither one that jax has always nor one that is installed beside it.
+    """
+    if platform is None or platform in _PLATFORMS:
+        return
+    installed: Any = sys.modules["jax.extend.backend"].backends() if isinstance(platform, str) and "jax.extend.backend" in sys.modules else ()
+    if platform not in installed:
+        raise ToroidError(f"platform: jax has no platform {platform!r}; give one of {', '.join(_PLATFORMS)}")
+
+
 def _lowered(traced: Any, platform: Optional[str]) -> Any:
     """Lowers for the platform; without one for the devices at hand, or for TPUs if the mesh has none."""
     try:
@@ -87,10 +103,13 @@ def source_of(x: Any, arguments: Optional[Sequence[Any]], platform: Optional[str
     Raises:
       ToroidError: if x is none of these, or has several modules.
     """
+    require_platform(platform)
     if isinstance(x, str) and (len(x) > _LONGEST_PATH or "\n" in x or x.lstrip().startswith(_BEGINS_OF_TEXT)):
-        return _of_bytes(x.encode(), "text")
+        return _of_bytes(_encoded(x, "text"), "text")
     if isinstance(x, (str, os.PathLike)):
-        return _of_path(Path(x))
+        if not os.fspath(x):
+            raise ToroidError("the path is empty; '.' is the folder that Python works in")
+        return _of_path(Path(os.fsdecode(x)))
     if isinstance(x, (bytes, bytearray, memoryview)):
         if memoryview(x).nbytes > MOST_BYTES:
             raise ToroidError(f"bytes: {memoryview(x).nbytes:,} of them, more than the {MOST_BYTES:,} that a module may have")
@@ -107,6 +126,13 @@ def _kind(x: Any) -> str:
     return f"{type(x).__module__}.{type(x).__qualname__}".replace("._src.", ".")
 
 
+def _encoded(text: str, name: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ToroidError(f"{name}: half a character at {error.start:,}: {text[error.start]!r}") from None
+
+
 def _of_bytes(data: bytes, name: str) -> Source:
     return Source(hlo_of_stablehlo(data, name) if _needs_jaxlib(data) else data, name)
 
@@ -120,9 +146,13 @@ def _of_path(path: Path) -> Union[Path, Source]:
     try:
         if path.is_dir():
             return _file_of_folder(path)
-        if path.is_file() and path.stat().st_size > MOST_BYTES:
-            raise ToroidError(f"{path}: {path.stat().st_size:,} bytes, more than the {MOST_BYTES:,} that a module may have")
+        if path.is_char_device() or path.is_block_device():
+            raise ToroidError(f"{path}: a device, not a file")
+        if path.is_file():
+            _require_size(path.stat().st_size, str(path))
         with open(path, "rb") as file:
+            if path.is_fifo():  # What was read of it, no command reads again.
+                return _of_file(file)
             begin = file.read(4096)
             return Source(hlo_of_stablehlo(begin + file.read(), str(path)), path.name) if _needs_jaxlib(begin) else path
     except FileNotFoundError:
@@ -131,15 +161,24 @@ def _of_path(path: Path) -> Union[Path, Source]:
         raise ToroidError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
 
 
+def _require_size(size: int, name: str) -> None:
+    if size > MOST_BYTES:
+        raise ToroidError(f"{name}: {size:,} bytes, more than the {MOST_BYTES:,} that a module may have")
+
+
 def _of_file(file: Any) -> Source:
     name = str(getattr(file, "name", _kind(file)))
+    try:
+        _require_size(os.fstat(file.fileno()).st_size, name)
+    except (AttributeError, OSError, TypeError, ValueError):  # No file of the system; reading says what is wrong.
+        pass
     try:
         data = file.read(MOST_BYTES + 1)
     except Exception as error:
         raise ToroidError(f"{name}: {first_line(error)}") from None
     if len(data) > MOST_BYTES:
         raise ToroidError(f"{name}: more than the {MOST_BYTES:,} bytes that a module may have")
-    return _of_bytes(data.encode() if isinstance(data, str) else bytes(data), Path(name).name)
+    return _of_bytes(_encoded(data, name) if isinstance(data, str) else bytes(data), Path(name).name)
 
 
 def _of_framework(x: Any, arguments: Optional[Sequence[Any]], platform: Optional[str]) -> Optional[bytes]:

@@ -15,7 +15,7 @@ from toroid._commands import ToroidError, Word, run, run_json
 from toroid._files import Files
 from toroid._program import Partitioned, Program, Shardings
 from toroid._results import Check, FoundShardings, Simulation, Text
-from toroid._shardings import mesh_axes, sharding_text
+from toroid._shardings import mesh_axes, names_of, sharding_text
 from toroid._spelling import in_python
 
 
@@ -29,7 +29,7 @@ class Module(Program):
         shardings: Optional[Shardings] = None,
         mesh: Any = None,
         machine: Optional[str] = None,
-        strategies: Optional[Sequence[str]] = None,
+        strategies: Union[str, Sequence[str], None] = None,
         progress: Optional[bool] = None,
     ) -> Partitioned:
         """Writes the program of one device, as `hlo-partition`.
@@ -54,7 +54,7 @@ class Module(Program):
         if machine is not None:
             words.append(f"--machine={machine}")
         if strategies is not None:
-            words.append("--strategies=" + (",".join(strategies) or "none"))
+            words.append("--strategies=" + (",".join(names_of(strategies, "strategies")) or "none"))
         explained = run_json("hlo-partition", words, progress=progress)
         statistics = json.loads((files.folder / "statistics.json").read_text())
         return Partitioned(out, files, self, statistics, explained)
@@ -164,8 +164,8 @@ class Module(Program):
             words.append(f"--machine={machine}")
         if memory is not None:
             words.append(f"--memory={memory}")
-        words += [f"--free={name}" for name in ([free] if isinstance(free, str) else free)]
-        words += [f"--fix={name}" for name in ([fix] if isinstance(fix, str) else fix)]
+        words += [f"--free={name}" for name in names_of(free, "free")]
+        words += [f"--fix={name}" for name in names_of(fix, "fix")]
         text = in_python(run("hlo-partition", words, progress=progress))
         return FoundShardings.read(text, out.read_text())
 

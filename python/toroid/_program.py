@@ -81,6 +81,8 @@ class Program:
             words.append(f"--machine={machine}")
         if rates is not None:
             words.append(f"--rates={rates}")
+        if settings is not None and not isinstance(settings, Mapping):
+            raise ToroidError(f"settings: expected a mapping of names to values, got {type(settings).__name__}")
         for key, value in (settings or {}).items():
             words += ["--set", f"{key}={value}"]
         data = run_json("hlo-simulate", words, progress=progress)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Mapping, Optional
+from typing import Any, Iterable, Mapping, Optional
 
 from toroid._commands import ToroidError
 
@@ -31,6 +31,23 @@ def mesh_axes(mesh: Any) -> Optional[dict[str, int]]:
         if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
             raise ToroidError(f"mesh: the size of axis {name!r} is a number of devices, not {size!r}")
     return {str(name): int(size) for name, size in shape.items()}
+
+
+def names_of(names: Any, argument: str) -> list[str]:
+    """The texts of an argument that takes one or several.
+
+    >>> names_of("w", "free"), names_of(("w", "b"), "free")
+    (['w'], ['w', 'b'])
+    """
+    if isinstance(names, str):
+        return [names]
+    if isinstance(names, Mapping) or not isinstance(names, Iterable):
+        raise ToroidError(f"{argument}: expected a text or several, got {type(names).__name__}")
+    found = list(names)
+    for name in found:
+        if not isinstance(name, str):
+            raise ToroidError(f"{argument}: expected texts, got {name!r}")
+    return found
 
 
 def _axes_of_dimension(entry: Any) -> list[str]:

@@ -7,6 +7,7 @@ import functools
 from typing import Any, Callable, Iterator, Optional, TypeVar
 
 from toroid._commands import ToroidError
+from toroid._load import require_platform
 from toroid._module import Module, load
 from toroid._program import Partitioned
 from toroid._results import Explanation
@@ -57,8 +58,10 @@ def lower(
       **jit_options: further options of `jax.jit`, such as `donate_argnums`.
     """
     import jax  # pylint: disable=import-outside-toplevel
+    import jax.extend.backend  # pylint: disable=import-outside-toplevel,unused-import
     from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec  # pylint: disable=import-outside-toplevel
 
+    require_platform(platform)
     _leave_out_of_stacks()
     if mesh is not None and not isinstance(mesh, AbstractMesh):
         # Axes of a mesh in explicit mode have other rules for constraints; a step that is jitted with shardings has none of them.
