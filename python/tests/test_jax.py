@@ -62,6 +62,43 @@ def test_everything_that_holds_a_program_is_loaded(shardy):
         jax.config.update("jax_use_shardy_partitioner", True)
 
 
+def test_a_serialized_export_is_loaded(tmp_path):
+    # By jax.export.export(jax.jit(step), platforms=["tpu"])(...).serialize(), of two products with weights cut as in SPECS.
+    path = Path(__file__).parent / "exported_step.bin"
+    (tmp_path / "long").write_bytes(path.read_bytes().replace(b"\x3c\0\0\0", b"\x3c\0\0\0" + bytes(8192), 1))
+    for source in (path, path.read_bytes(), memoryview(path.read_bytes()), tmp_path / "long"):
+        module = toroid.load(source)
+        assert [array.name for array in module.arrays()[0]] == ["params['w_down']", "params['w_up']", "x"]
+        assert [row["opcode"] for row in module.partition().explain().rows] == ["all-reduce"]
+
+
+def test_an_export_of_several_programs_says_what_to_export():
+    twice = jax.export.export(jax.jit(jnp.tanh), platforms=("tpu", "cpu"))(jnp.ones(4))
+    with pytest.raises(toroid.ToroidError, match=r"exported for tpu and cpu; export it for one of them: platforms=\['tpu'\]$"):
+        toroid.load(twice)
+    with pytest.raises(toroid.ToroidError, match="^bytes: exported for several platforms"):
+        toroid.load(twice.mlir_module_serialized)
+    (size,) = jax.export.symbolic_shape("b")
+    of_any_size = jax.export.export(jax.jit(lambda x: x @ x.T + jnp.ones(size)))(jax.ShapeDtypeStruct((size, 4), jnp.float32))
+    for source in (of_any_size, of_any_size.mlir_module_serialized):
+        with pytest.raises(toroid.ToroidError, match="exported with symbolic shapes.*; export it for given shapes$"):
+            toroid.load(source)
+
+
+class Wrapped:
+    """As equinox holds what jax lowers and compiles."""
+
+    def __init__(self, **inner):
+        self.__dict__.update(inner)
+
+
+def test_what_equinox_wraps_is_loaded():
+    lowered = jax.jit(train_step).trace(*shapes(MESH)).lower(lowering_platforms=("tpu",))
+    assert toroid.load(Wrapped(lowered=lowered)).name == toroid.load(lowered).name
+    compiled = jax.jit(jnp.tanh).lower(jnp.ones(4)).compile()
+    assert toroid.load(Wrapped(compiled=compiled)).name == "jit_tanh"
+
+
 def test_rows_have_the_users_names_lines_and_axes():
     explanation = toroid.jax.explain(train_step, *shapes(), mesh=MESH, in_shardings=SPECS)
     text = repr(explanation)

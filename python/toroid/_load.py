@@ -43,6 +43,20 @@ def _file_of_folder(folder: Path) -> Path:
     raise ToroidError(f"{folder}: no file ends in {', '.join(_BEFORE_PASSES)}; dump with XLA_FLAGS=--xla_dump_to=FOLDER --xla_dump_hlo_as_proto")
 
 
+def _begins_as_exported(data: bytes) -> bool:
+    """Whether bytes begin like a flatbuffer: by a small offset of four bytes, of which protos and texts have no last one that is 0."""
+    return data[3:4] == b"\0"
+
+
+def _bytecode_of_exported(data: bytes) -> Optional[bytes]:
+    """The StableHLO bytecode in what `jax.export.Exported.serialize()` wrote: a flatbuffer, in which its length stands before it."""
+    at = data.find(_BYTECODE_MAGIC) if _begins_as_exported(data) else -1
+    if at < 16 or b"StableHLO_v" not in data[at : at + 64]:
+        return None
+    size = int.from_bytes(data[at - 4 : at], "little")
+    return data[at : at + size] if at + size <= len(data) else None
+
+
 def is_stablehlo(data: bytes) -> bool:
     """Whether bytes begin like StableHLO, as text or as bytecode."""
     return data.startswith(_BYTECODE_MAGIC) or (
@@ -134,6 +148,7 @@ def _encoded(text: str, name: str) -> bytes:
 
 
 def _of_bytes(data: bytes, name: str) -> Source:
+    data = _bytecode_of_exported(data) or data
     return Source(hlo_of_stablehlo(data, name) if _needs_jaxlib(data) else data, name)
 
 
@@ -154,7 +169,12 @@ def _of_path(path: Path) -> Union[Path, Source]:
             if path.is_fifo():  # What was read of it, no command reads again.
                 return _of_file(file)
             begin = file.read(4096)
-            return Source(hlo_of_stablehlo(begin + file.read(), str(path)), path.name) if _needs_jaxlib(begin) else path
+            if _needs_jaxlib(begin) or _begins_as_exported(begin):
+                data = begin + file.read()
+                data = _bytecode_of_exported(data) or data
+                if _needs_jaxlib(data):
+                    return Source(hlo_of_stablehlo(data, str(path)), path.name)
+            return path
     except FileNotFoundError:
         raise ToroidError(f"{path}: no such file or folder") from None
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name.
@@ -181,8 +201,20 @@ def _of_file(file: Any) -> Source:
     return _of_bytes(_encoded(data, name) if isinstance(data, str) else bytes(data), Path(name).name)
 
 
+def _require_one_program(exported: Any) -> None:
+    """Refuses what jax exported for several platforms or shapes: each has a program of its own."""
+    if len(exported.platforms) > 1:
+        raise ToroidError(f"{_kind(exported)}: exported for {' and '.join(exported.platforms)}; export it for one of them: platforms=[{exported.platforms[0]!r}]")
+    symbols = sorted({str(size) for aval in exported.in_avals for size in aval.shape if not isinstance(size, int)})
+    if symbols:
+        raise ToroidError(f"{_kind(exported)}: exported with symbolic shapes ({', '.join(symbols)}); export it for given shapes")
+
+
 def _of_framework(x: Any, arguments: Optional[Sequence[Any]], platform: Optional[str]) -> Optional[bytes]:
     """The HLO proto of an object of JAX, TensorFlow, PyTorch/XLA or MLIR; None if it is of none."""
+    for inner in ("traced", "lowered", "compiled"):  # What equinox wraps around jax's own.
+        if hasattr(getattr(x, inner, None), "in_tree"):
+            x = getattr(x, inner)
     if hasattr(x, "lower") and hasattr(x, "jaxpr"):  # jax.stages.Traced
         x = _lowered(x, platform)
     if hasattr(x, "compiler_ir"):  # jax.stages.Lowered
@@ -196,6 +228,7 @@ def _of_framework(x: Any, arguments: Optional[Sequence[Any]], platform: Optional
             raise ToroidError(f"a compiled function of {len(modules)} modules; load one of them by its bytes")
         return bytes(modules[0].as_serialized_hlo_module_proto())
     if hasattr(x, "mlir_module_serialized"):  # jax.export.Exported
+        _require_one_program(x)
         return hlo_of_stablehlo(bytes(x.mlir_module_serialized), _kind(x))
     if hasattr(x, "experimental_get_compiler_ir"):  # A function of TensorFlow.
         return hlo_of_function(x, arguments)
