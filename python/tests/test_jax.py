@@ -1,10 +1,12 @@
 """Functions of JAX: lowered without devices, explained in the user's names, watched in tests."""
 
+import dataclasses
 import re
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -97,6 +99,54 @@ def test_what_equinox_wraps_is_loaded():
     assert toroid.load(Wrapped(lowered=lowered)).name == toroid.load(lowered).name
     compiled = jax.jit(jnp.tanh).lower(jnp.ones(4)).compile()
     assert toroid.load(Wrapped(compiled=compiled)).name == "jit_tanh"
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class Layer:
+    """A pytree that is neither tuple, list nor dict, with a function beside its array, as equinox has them."""
+
+    weight: Any
+    activation: Any
+
+
+def apply_layer(layer, x, scale=1.0):
+    return layer.activation(x @ layer.weight) * scale
+
+
+def test_pytrees_are_flattened_as_jax_does():
+    weight, x = np.ones((8, 4), np.float32), np.ones((16, 8), np.float32)
+    module = toroid.load(jax.jit(lambda layer, x: jnp.tanh(x @ layer.weight)).lower(Layer(weight, None), x))
+    for activation in (None, jnp.tanh):
+        (result,) = module.run((Layer(weight, activation), x))
+        np.testing.assert_allclose(result, np.tanh(x @ weight), rtol=1e-4)
+        assert module.check((Layer(weight, activation), x), expected={"y": result})
+    (result,) = module.partition(shardings={"x": ("rows",)}, mesh={"rows": 2}).run((Layer(weight, None), x))
+    with pytest.raises(toroid.ToroidError, match="2 parameters, 3 arrays were given"):
+        module.run((Layer(weight, None), x, 1.0))
+
+
+def test_a_step_may_take_functions_and_keywords():
+    struct = jax.ShapeDtypeStruct
+    layer, x = Layer(struct((8, 64), jnp.float32), jnp.tanh), struct((16, 8), jnp.float32)
+    specs = (Layer(P(None, "model"), None), P("data", None))
+    explanation = toroid.jax.explain(apply_layer, layer, x, mesh=MESH, in_shardings=specs, out_shardings=P())
+    assert {row["opcode"] for row in explanation.rows} == {"all-gather"}
+    module = toroid.jax.lower(jax.jit(loss), {"w_up": layer.weight, "w_down": struct((64, 8), jnp.float32)}, x=x, mesh=MESH)
+    assert [array.name for array in module.arrays()[0]] == ["params['w_down']", "params['w_up']", "x"]
+    assert toroid.jax.lower(jax.jit(train_step), *shapes(), mesh=MESH, donate_argnums=0).name == "jit_train_step"
+
+
+@pytest.mark.filterwarnings("ignore::toroid.ToroidWarning")
+def test_a_program_that_jax_partitioned_is_explained():
+    compiled = jax.jit(lambda x: x * 2).lower(jnp.ones(4)).compile()
+    assert "no collectives" in repr(toroid.load(compiled).explain())
+    corpus = Path(__file__).absolute().parents[2] / "tests" / "corpus" / "xla_partitioned"
+    module = toroid.load(sorted(corpus.glob("*.pb*"))[0])
+    explanation = module.explain()
+    assert explanation.rows and explanation.sent_bytes > 0
+    with pytest.raises(toroid.ToroidError, match=r"explain\(\) reports on this one"):
+        module.partition()
 
 
 def test_rows_have_the_users_names_lines_and_axes():

@@ -14,7 +14,7 @@ from toroid import _arrays, _load, _render
 from toroid._commands import ToroidError, Word, run, run_json
 from toroid._files import Files
 from toroid._program import Partitioned, Program, Shardings
-from toroid._results import Check, FoundShardings, Simulation, Text
+from toroid._results import Check, Explanation, FoundShardings, Simulation, Text
 from toroid._shardings import mesh_axes, names_of, sharding_text
 from toroid._spelling import in_python
 
@@ -58,6 +58,29 @@ class Module(Program):
         explained = run_json("hlo-partition", words, progress=progress)
         statistics = json.loads((files.folder / "statistics.json").read_text())
         return Partitioned(out, files, self, statistics, explained)
+
+    def explain(
+        self,
+        num_partitions: Optional[int] = None,
+        *,
+        full: bool = False,
+        machine: Optional[str] = None,
+        shardings: Optional[Shardings] = None,
+        mesh: Any = None,
+        progress: Optional[bool] = None,
+    ) -> Explanation:
+        """The table of `hlo-partition --explain`: of this program, partitioned, or if it is partitioned already, as XLA's are, of it as it is.
+
+        Args:
+          num_partitions: as for `partition`; so are `machine`, `shardings`, `mesh` and `progress`.
+          full: a row for every collective, instead of one for those that differ by a layer's number.
+          machine: a slice, such as "tpu-v3-128", whose predicted times are added, and decide how the program is partitioned.
+        """
+        words: list[Word] = [self._path, "--explain=" + ("full_json" if full else "json"), *self._mesh_words(num_partitions, shardings, mesh)]
+        if machine is not None:
+            words.append(f"--machine={machine}")
+        data = run_json("hlo-partition", words, progress=progress)
+        return Explanation(data, in_python(data.pop("table")))
 
     def why(
         self,

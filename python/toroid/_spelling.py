@@ -10,6 +10,7 @@ _ONE_SHARD = re.compile(r""" --shard (["'])(.*?)=([\[{].*?)\1(?= --shard | \(|$)
 _WORDS = [
     (re.compile(r" \(--help explains the flags\)"), ""),
     (re.compile(r"--explain=full(_json)?\b"), "explain(full=True)"),
+    (re.compile(r"--explain without -o\b"), "explain()"),
     (re.compile(r"--stats=json\b"), "describe()"),
     (re.compile(r"--set\b"), "settings"),
     (re.compile(r"--expect=FILE\.npz"), "expected=RESULTS"),
