@@ -341,6 +341,15 @@ def test_changes_are_advised():
     assert repr(advice).startswith("advice: params['w_up'] ") and "(-20.0 %)" in advice
 
 
+def test_changes_that_were_tried_are_in_every_explanation():
+    partitioned = toroid.load(LAYER).partition(shardings={"params['w_up']": ("model",)}, mesh={"model": 8})
+    plain = partitioned.explain()
+    assert "tried: params['w_up'] " in repr(plain) and plain["diagnosis"]
+    for explanation in (partitioned.explain(full=True), partitioned.explain(machine="tpu-v3-8")):
+        assert "tried: params['w_up'] " in repr(explanation) and "advise() tries more" in repr(explanation)
+        assert explanation["diagnosis"] == plain["diagnosis"]
+
+
 PRODUCTS = """HloModule products
 ENTRY main {
   x = f32[16384,4096] parameter(0), metadata={op_name="x"}

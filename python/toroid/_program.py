@@ -11,7 +11,7 @@ from toroid import _arrays, _jaxlib, _protos, _render
 from toroid._commands import ToroidError, Word, run, run_json
 from toroid._files import Files
 from toroid._results import Explanation, Simulation
-from toroid._spelling import in_python
+from toroid._spelling import in_order, in_python, tried_lines
 
 Shardings = Mapping[str, Any]
 
@@ -136,8 +136,12 @@ class Partitioned(Program):
             if machine is not None:
                 words.append(f"--machine={machine}")
             data = run_json("hlo-partition", words)
-            data["notes"] = self._explained["notes"]
+            # What the partitioner noted and tried is not in the file.
+            for key in ("notes", "diagnosis"):
+                data[key] = self._explained[key]
+            tried = tried_lines(self._explained["table"])
             data["table"] += "".join(note["text"] + "\n" for note in data["notes"])
+            data["table"] = in_order(tried, data["table"])
         return Explanation(data, in_python(data.pop("table")))
 
     def run(self, args: Optional[Sequence[Any]] = None, *, progress: Optional[bool] = None) -> list[np.ndarray]:

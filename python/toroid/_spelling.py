@@ -38,3 +38,22 @@ def in_python(text: str) -> str:
     for pattern, words in _WORDS:
         text = pattern.sub(words, text)
     return text
+
+
+# Lines of a screen: what a longer table hides stands above it (explain/diagnosis.h).
+_SCREEN = 40
+
+
+def tried_lines(table: str) -> str:
+    """The lines of a table that tell of changes that were tried.
+
+    >>> tried_lines("sent per device in all: 9 B\\ntried: w sends 0 B\\n  instead of 9 B\\n--advise tries more\\n")
+    'tried: w sends 0 B\\n  instead of 9 B\\n--advise tries more\\n'
+    """
+    found = re.search(r"^(?:tried: .*\n(?:  .*\n)*)+(?:--advise .*\n)?", table, re.MULTILINE)
+    return found.group(0) if found else ""
+
+
+def in_order(tried: str, table: str) -> str:
+    """A table below or above the lines of `tried_lines`, so that these are on its first screen."""
+    return tried + table if (tried + table).count("\n") > _SCREEN else table + tried
