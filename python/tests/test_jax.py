@@ -149,6 +149,22 @@ def test_a_program_that_jax_partitioned_is_explained():
         module.partition()
 
 
+def test_results_are_named_by_their_place_in_the_tree():
+    def step(params, x):
+        grads = jax.grad(loss)(params, x)
+        return loss(params, x), {"new": jax.tree.map(lambda p, g: p - g, params, grads)}
+
+    specs = (P(), {"new": {"w_up": P("data"), "w_down": P("data")}})
+    traced = jax.jit(step, out_shardings=jax.tree.map(lambda s: NamedSharding(MESH, s), specs)).trace(*shapes(MESH))
+    lowered = traced.lower(lowering_platforms=("tpu",))
+    for source in (traced, lowered, lowered.as_text()):
+        module = toroid.load(source)
+        why = module.why("result[1]['new']['w_up']")
+        assert "result[1]['new']['w_up']" in why and '[{"data"}, {}]' in why
+        assert "result[1]['new']" in repr(module.partition().explain())
+    assert "output{" not in repr(module.partition().explain())
+
+
 def test_rows_have_the_users_names_lines_and_axes():
     explanation = toroid.jax.explain(train_step, *shapes(), mesh=MESH, in_shardings=SPECS)
     text = repr(explanation)

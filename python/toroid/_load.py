@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Optional, Sequence, Union
 from toroid._commands import ToroidError, first_line
 from toroid._files import MOST_BYTES
 from toroid._jaxlib import hlo_of_stablehlo
-from toroid._protos import with_file_names
+from toroid._protos import with_file_names, with_result_names
 from toroid._tensorflow import hlo_of_function
 from toroid._torch import hlo_of_torch
 
@@ -27,6 +27,7 @@ _LONGEST_PATH = 4096  # A longer text is a program.
 _BEGINS_OF_TEXT = ("HloModule", "module @", "module {", "module attributes", '"builtin.module"')  # No path begins so.
 _BYTECODE_MAGIC = b"ML\xefR"  # MLIR's bytecode.
 _STABLEHLO = re.compile(rb"\b(?:stablehlo|mhlo|vhlo)\.|func\.func\b|\"builtin\.module\"|^\s*module\b", re.MULTILINE)
+_RESULT_INFO = re.compile(rb'jax\.result_info = "([^"]*)"')
 
 
 def _file_of_folder(folder: Path) -> Path:
@@ -130,10 +131,31 @@ def source_of(x: Any, arguments: Optional[Sequence[Any]], platform: Optional[str
         return _of_bytes(bytes(x), "bytes")
     if hasattr(x, "read"):  # A file that is open.
         return _of_file(x)
+    x = _inner(x)
     data = _of_framework(x, arguments, platform)
     if data is None:
         raise ToroidError(f"cannot load a program from {_kind(x)}{_hint(x)}")
-    return Source(_with_cells(data), _kind(x))
+    return Source(with_result_names(_with_cells(data), _result_names(x)), _kind(x))
+
+
+def _inner(x: Any) -> Any:
+    """What equinox wraps around jax's own."""
+    for name in ("traced", "lowered", "compiled"):
+        if hasattr(getattr(x, name, None), "in_tree"):
+            return getattr(x, name)
+    return x
+
+
+def _result_names(x: Any) -> list[str]:
+    """The place of each result in the tree that a function of jax returns, as jax writes it: result['w']; [] if it is not known."""
+    tree, jax = getattr(x, "out_tree", None), sys.modules.get("jax")
+    if jax is None or not hasattr(tree, "num_leaves"):
+        return []
+    try:
+        found = jax.tree_util.tree_flatten_with_path(tree.unflatten(range(tree.num_leaves)))[0]
+        return ["result" + jax.tree_util.keystr(path) for path, _ in found]
+    except Exception:  # pylint: disable=broad-except
+        return []  # A class of the author's that takes no numbers for its arrays.
 
 
 def _kind(x: Any) -> str:
@@ -149,7 +171,13 @@ def _encoded(text: str, name: str) -> bytes:
 
 def _of_bytes(data: bytes, name: str) -> Source:
     data = _bytecode_of_exported(data) or data
-    return Source(hlo_of_stablehlo(data, name) if _needs_jaxlib(data) else data, name)
+    return Source(_hlo_of_stablehlo(data, name) if _needs_jaxlib(data) else data, name)
+
+
+def _hlo_of_stablehlo(data: bytes, name: str) -> bytes:
+    """The HLO of StableHLO with the names that jax gave the results, which jaxlib drops."""
+    names = [] if data.startswith(_BYTECODE_MAGIC) else [text.decode("utf-8", "replace") for text in _RESULT_INFO.findall(data)]
+    return with_result_names(hlo_of_stablehlo(data, name), names)
 
 
 def _needs_jaxlib(data: bytes) -> bool:
@@ -173,7 +201,7 @@ def _of_path(path: Path) -> Union[Path, Source]:
                 data = begin + file.read()
                 data = _bytecode_of_exported(data) or data
                 if _needs_jaxlib(data):
-                    return Source(hlo_of_stablehlo(data, str(path)), path.name)
+                    return Source(_hlo_of_stablehlo(data, str(path)), path.name)
             return path
     except FileNotFoundError:
         raise ToroidError(f"{path}: no such file or folder") from None
@@ -212,9 +240,6 @@ def _require_one_program(exported: Any) -> None:
 
 def _of_framework(x: Any, arguments: Optional[Sequence[Any]], platform: Optional[str]) -> Optional[bytes]:
     """The HLO proto of an object of JAX, TensorFlow, PyTorch/XLA or MLIR; None if it is of none."""
-    for inner in ("traced", "lowered", "compiled"):  # What equinox wraps around jax's own.
-        if hasattr(getattr(x, inner, None), "in_tree"):
-            x = getattr(x, inner)
     if hasattr(x, "lower") and hasattr(x, "jaxpr"):  # jax.stages.Traced
         x = _lowered(x, platform)
     if hasattr(x, "compiler_ir"):  # jax.stages.Lowered
