@@ -149,6 +149,17 @@ def test_a_program_that_jax_partitioned_is_explained():
         module.partition()
 
 
+def test_advice_is_in_words_of_jax():
+    specs = ({"w_up": P("model", None), "w_down": P("model", None)}, P("data", None))
+    module = toroid.jax.lower(loss, *shapes(), mesh=MESH, in_shardings=specs)
+    advice = module.advise()
+    changes = re.findall(r"shardings=(\{.*?\})(?= \(|$)", advice, re.MULTILINE)
+    assert "params['w_up'] P(None, 'model') instead of P('model', None)" in advice and changes
+    sent = module.partition().explain().sent_bytes
+    for change in changes:
+        assert module.partition(shardings=eval(change)).explain().sent_bytes < sent
+
+
 def test_results_are_named_by_their_place_in_the_tree():
     def step(params, x):
         grads = jax.grad(loss)(params, x)
@@ -160,7 +171,7 @@ def test_results_are_named_by_their_place_in_the_tree():
     for source in (traced, lowered, lowered.as_text()):
         module = toroid.load(source)
         why = module.why("result[1]['new']['w_up']")
-        assert "result[1]['new']['w_up']" in why and '[{"data"}, {}]' in why
+        assert "result[1]['new']['w_up']" in why and "P('data', None)" in why
         assert "result[1]['new']" in repr(module.partition().explain())
     assert "output{" not in repr(module.partition().explain())
 
@@ -168,7 +179,9 @@ def test_results_are_named_by_their_place_in_the_tree():
 def test_rows_have_the_users_names_lines_and_axes():
     explanation = toroid.jax.explain(train_step, *shapes(), mesh=MESH, in_shardings=SPECS)
     text = repr(explanation)
-    assert 'dot_general.9 of x: [{"data"}, {}] -> [{}, {}]' in text
+    assert "dot_general.9 of x: P('data', None) -> P(None, None)" in text
+    assert "P(&#x27;data&#x27;, None) → P(None, None)" in explanation._repr_html_()
+    assert '[{"data"}, {}] -> [{}, {}]' in [row["step"] for row in explanation.rows]
     assert any("test_jax.py:" in row["source"] for row in explanation.rows)
 
 

@@ -148,7 +148,8 @@ def _inner(x: Any) -> Any:
 
 def _result_names(x: Any) -> list[str]:
     """The place of each result in the tree that a function of jax returns, as jax writes it: result['w']; [] if it is not known."""
-    tree, jax = getattr(x, "out_tree", None), sys.modules.get("jax")
+    tree: Any = getattr(x, "out_tree", None)
+    jax = sys.modules.get("jax")
     if jax is None or not hasattr(tree, "num_leaves"):
         return []
     try:

@@ -16,6 +16,7 @@ from toroid._files import Files
 from toroid._program import Partitioned, Program, Shardings
 from toroid._results import Check, Explanation, FoundShardings, Simulation, Text
 from toroid._shardings import mesh_axes, names_of, sharding_text
+from toroid._specs import in_specs
 from toroid._spelling import in_python
 
 
@@ -57,7 +58,7 @@ class Module(Program):
             words.append("--strategies=" + (",".join(names_of(strategies, "strategies")) or "none"))
         explained = run_json("hlo-partition", words, progress=progress)
         statistics = json.loads((files.folder / "statistics.json").read_text())
-        return Partitioned(out, files, self, statistics, explained)
+        return Partitioned(out, files, self, statistics, explained, self._named_axes(mesh))
 
     def explain(
         self,
@@ -80,7 +81,7 @@ class Module(Program):
         if machine is not None:
             words.append(f"--machine={machine}")
         data = run_json("hlo-partition", words, progress=progress)
-        return Explanation(data, in_python(data.pop("table")))
+        return Explanation(data, data.pop("table"), self._named_axes(mesh))
 
     def why(
         self,
@@ -101,7 +102,7 @@ class Module(Program):
           ToroidError: if no array has the name; the message has the nearest one.
         """
         words: list[Word] = [self._path, f"--why={name}", *self._mesh_words(num_partitions, shardings, mesh)]
-        return Text(in_python(run("hlo-partition", words, progress=progress)))
+        return Text(self._spelled(run("hlo-partition", words, progress=progress), mesh))
 
     def what_if(
         self,
@@ -126,7 +127,7 @@ class Module(Program):
         text = sharding_text(sharding, self._ranks().get(name), self._axes(mesh))
         words: list[Word] = [self._path, f"--what_if={name}={text}"]
         words += self._mesh_words(num_partitions, shardings, mesh)
-        return Text(in_python(run("hlo-partition", words, progress=progress)))
+        return Text(self._spelled(run("hlo-partition", words, progress=progress), mesh))
 
     def advise(
         self,
@@ -142,7 +143,7 @@ class Module(Program):
           num_partitions: as for `partition`; so are `shardings`, `mesh` and `progress`.
         """
         words: list[Word] = [self._path, "--advise", *self._mesh_words(num_partitions, shardings, mesh)]
-        return Text(in_python(run("hlo-partition", words, progress=progress)))
+        return Text(self._spelled(run("hlo-partition", words, progress=progress), mesh))
 
     def search(
         self,
@@ -189,7 +190,7 @@ class Module(Program):
             words.append(f"--memory={memory}")
         words += [f"--free={name}" for name in names_of(free, "free")]
         words += [f"--fix={name}" for name in names_of(fix, "fix")]
-        text = in_python(run("hlo-partition", words, progress=progress))
+        text = self._spelled(run("hlo-partition", words, progress=progress), mesh)
         return FoundShardings.read(text, out.read_text())
 
     def page(
@@ -259,6 +260,17 @@ class Module(Program):
             for name, sharding in shardings.items():
                 words += ["--shard", f"{name}={sharding_text(sharding, ranks.get(name), axes)}"]
         return words
+
+    def _named_axes(self, mesh: Any) -> Optional[dict[str, int]]:
+        """The axes that the texts of the commands name: of the mesh that is given, or the module's own."""
+        own = list(self.describe()["shardings"]["meshes"])
+        if mesh is None and len(own) == 1 and re.fullmatch(r"mesh\[[^\]]*\]", own[0]):
+            mesh = {name: int(size) for name, size in re.findall(r"'([^']+)'=(\d+)", own[0])}
+        return self._axes(mesh)
+
+    def _spelled(self, text: str, mesh: Any) -> str:
+        """A text of the commands in words of Python and jax."""
+        return in_specs(in_python(text), self._named_axes(mesh))
 
     def _axes(self, mesh: Any) -> Optional[dict[str, int]]:
         """The axes of a mesh; those that it does not name have the sizes of the module's own mesh, if it has one."""

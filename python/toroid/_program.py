@@ -11,7 +11,7 @@ from toroid import _arrays, _jaxlib, _protos, _render
 from toroid._commands import ToroidError, Word, run, run_json
 from toroid._files import Files
 from toroid._results import Explanation, Simulation
-from toroid._spelling import in_order, in_python, tried_lines
+from toroid._spelling import in_order, tried_lines
 
 Shardings = Mapping[str, Any]
 
@@ -105,10 +105,12 @@ class Partitioned(Program):
         whole: Program,
         statistics: dict[str, Any],
         explained: dict[str, Any],
+        axes: Optional[Mapping[str, int]] = None,
     ):
         super().__init__(path, files, whole.name)
         self._whole = whole
         self.statistics = statistics
+        self._axes_of_mesh = axes
         self._explained = explained  # By the run that made it: the file does not hold the notes.
 
     @property
@@ -142,7 +144,7 @@ class Partitioned(Program):
             tried = tried_lines(self._explained["table"])
             data["table"] += "".join(note["text"] + "\n" for note in data["notes"])
             data["table"] = in_order(tried, data["table"])
-        return Explanation(data, in_python(data.pop("table")))
+        return Explanation(data, data.pop("table"), self._axes_of_mesh)
 
     def run(self, args: Optional[Sequence[Any]] = None, *, progress: Optional[bool] = None) -> list[np.ndarray]:
         """Runs the program on simulated devices: whole arguments in, whole results out.
