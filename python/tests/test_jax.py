@@ -160,6 +160,21 @@ def test_advice_is_in_words_of_jax():
         assert module.partition(shardings=eval(change)).explain().sent_bytes < sent
 
 
+def test_specs_may_be_shorter_than_their_arrays():
+    module = toroid.jax.lower(train_step, *shapes(), mesh=MESH, in_shardings=SPECS)
+    full = module.partition(shardings={"result['w_up']": P("data", None), "params['w_up']": P("data", None)}).explain()
+    for name in ("result['w_up']", "output{1}"):
+        short = module.partition(shardings={name: P("data"), "params['w_up']": P("data")}).explain()
+        assert repr(short) == repr(full)
+    with pytest.raises(toroid.ToroidError, match=r"^result\['w_up'\]: .* has 3 dimensions, the array has 2$"):
+        module.partition(shardings={"result['w_up']": P("data", None, None)})
+    with pytest.raises(toroid.ToroidError, match=r"^params\['w_up'\]: .* uses axis 'model' twice$"):
+        module.what_if("params['w_up']", P("model", "model"))
+    other = NamedSharding(AbstractMesh((7,), ("rows",)), P("rows"))
+    with pytest.raises(toroid.ToroidError, match=r"params\['w_up'\]: shardings name 7 devices here and 8 elsewhere"):
+        module.partition(shardings={"params['w_up']": other})
+
+
 def test_results_are_named_by_their_place_in_the_tree():
     def step(params, x):
         grads = jax.grad(loss)(params, x)

@@ -105,6 +105,7 @@ class Source(NamedTuple):
 
     data: bytes
     name: str
+    results: Sequence[str] = ()  # Where each result is in the tree that a function of jax returns.
 
 
 def source_of(x: Any, arguments: Optional[Sequence[Any]], platform: Optional[str]) -> Union[Path, Source]:
@@ -135,7 +136,8 @@ def source_of(x: Any, arguments: Optional[Sequence[Any]], platform: Optional[str
     data = _of_framework(x, arguments, platform)
     if data is None:
         raise ToroidError(f"cannot load a program from {_kind(x)}{_hint(x)}")
-    return Source(with_result_names(_with_cells(data), _result_names(x)), _kind(x))
+    names = _result_names(x)
+    return Source(with_result_names(_with_cells(data), names), _kind(x), names)
 
 
 def _inner(x: Any) -> Any:
@@ -172,13 +174,13 @@ def _encoded(text: str, name: str) -> bytes:
 
 def _of_bytes(data: bytes, name: str) -> Source:
     data = _bytecode_of_exported(data) or data
-    return Source(_hlo_of_stablehlo(data, name) if _needs_jaxlib(data) else data, name)
+    return _of_stablehlo(data, name, name) if _needs_jaxlib(data) else Source(data, name)
 
 
-def _hlo_of_stablehlo(data: bytes, name: str) -> bytes:
-    """The HLO of StableHLO with the names that jax gave the results, which jaxlib drops."""
+def _of_stablehlo(data: bytes, name: str, file_name: str) -> Source:
+    """StableHLO as HLO with the names that jax gave the results, which jaxlib drops."""
     names = [] if data.startswith(_BYTECODE_MAGIC) else [text.decode("utf-8", "replace") for text in _RESULT_INFO.findall(data)]
-    return with_result_names(hlo_of_stablehlo(data, name), names)
+    return Source(with_result_names(hlo_of_stablehlo(data, name), names), file_name, names)
 
 
 def _needs_jaxlib(data: bytes) -> bool:
@@ -202,7 +204,7 @@ def _of_path(path: Path) -> Union[Path, Source]:
                 data = begin + file.read()
                 data = _bytecode_of_exported(data) or data
                 if _needs_jaxlib(data):
-                    return Source(_hlo_of_stablehlo(data, str(path)), path.name)
+                    return _of_stablehlo(data, str(path), path.name)
             return path
     except FileNotFoundError:
         raise ToroidError(f"{path}: no such file or folder") from None

@@ -15,13 +15,31 @@ from toroid._commands import ToroidError, Word, run, run_json
 from toroid._files import Files
 from toroid._program import Partitioned, Program, Shardings
 from toroid._results import Check, Explanation, FoundShardings, Simulation, Text
-from toroid._shardings import mesh_axes, names_of, sharding_text
+from toroid._shardings import mesh_axes, names_of, sharding_of
 from toroid._specs import in_specs
 from toroid._spelling import in_python
 
 
 class Module(Program):
     """A program of the whole mesh, with or without shardings."""
+
+    _result_names: Sequence[str] = ()  # Where each result is in the tree that a function of jax returns.
+
+    def _run(self, words: Sequence[Word], progress: Optional[bool]) -> str:
+        """Runs hlo-partition; in its errors parameters have the author's names."""
+        try:
+            return run("hlo-partition", words, progress=progress)
+        except ToroidError as error:
+            raise ToroidError(self._in_authors_names(str(error))) from None
+
+    def _in_authors_names(self, message: str) -> str:
+        """A message whose place, COMPUTATION/INSTRUCTION, is the author's name of a parameter, where it is one."""
+        names = {parameter["name"]: parameter.get("author_name") for parameter in self.describe()["parameter_list"]}
+
+        def named(match: re.Match[str]) -> str:
+            return names.get(match.group(1)) or match.group(0)
+
+        return re.sub(r"(?<!\S)[\w.-]+/([\w.-]+)(?=: )", named, message)
 
     def partition(
         self,
@@ -56,7 +74,7 @@ class Module(Program):
             words.append(f"--machine={machine}")
         if strategies is not None:
             words.append("--strategies=" + (",".join(names_of(strategies, "strategies")) or "none"))
-        explained = run_json("hlo-partition", words, progress=progress)
+        explained = json.loads(self._run(words, progress))
         statistics = json.loads((files.folder / "statistics.json").read_text())
         return Partitioned(out, files, self, statistics, explained, self._named_axes(mesh))
 
@@ -80,7 +98,7 @@ class Module(Program):
         words: list[Word] = [self._path, "--explain=" + ("full_json" if full else "json"), *self._mesh_words(num_partitions, shardings, mesh)]
         if machine is not None:
             words.append(f"--machine={machine}")
-        data = run_json("hlo-partition", words, progress=progress)
+        data = json.loads(self._run(words, progress))
         return Explanation(data, data.pop("table"), self._named_axes(mesh))
 
     def why(
@@ -102,7 +120,7 @@ class Module(Program):
           ToroidError: if no array has the name; the message has the nearest one.
         """
         words: list[Word] = [self._path, f"--why={name}", *self._mesh_words(num_partitions, shardings, mesh)]
-        return Text(self._spelled(run("hlo-partition", words, progress=progress), mesh))
+        return Text(self._spelled(self._run(words, progress), mesh))
 
     def what_if(
         self,
@@ -124,10 +142,10 @@ class Module(Program):
         Raises:
           ToroidError: if no value has the name, or the sharding does not fit it.
         """
-        text = sharding_text(sharding, self._ranks().get(name), self._axes(mesh))
+        text = sharding_of(name, sharding, self._ranks().get(name), self._axes(mesh))
         words: list[Word] = [self._path, f"--what_if={name}={text}"]
         words += self._mesh_words(num_partitions, shardings, mesh)
-        return Text(self._spelled(run("hlo-partition", words, progress=progress), mesh))
+        return Text(self._spelled(self._run(words, progress), mesh))
 
     def advise(
         self,
@@ -143,7 +161,7 @@ class Module(Program):
           num_partitions: as for `partition`; so are `shardings`, `mesh` and `progress`.
         """
         words: list[Word] = [self._path, "--advise", *self._mesh_words(num_partitions, shardings, mesh)]
-        return Text(self._spelled(run("hlo-partition", words, progress=progress), mesh))
+        return Text(self._spelled(self._run(words, progress), mesh))
 
     def search(
         self,
@@ -190,7 +208,7 @@ class Module(Program):
             words.append(f"--memory={memory}")
         words += [f"--free={name}" for name in names_of(free, "free")]
         words += [f"--fix={name}" for name in names_of(fix, "fix")]
-        text = self._spelled(run("hlo-partition", words, progress=progress), mesh)
+        text = self._spelled(self._run(words, progress), mesh)
         return FoundShardings.read(text, out.read_text())
 
     def page(
@@ -214,7 +232,7 @@ class Module(Program):
         words: list[Word] = [self._path, f"--html={os.fspath(out)}", *self._mesh_words(num_partitions, shardings, mesh)]
         if machine is not None:
             words.append(f"--machine={machine}")
-        run("hlo-partition", words, progress=progress)
+        self._run(words, progress)
         return Path(out)
 
     def check(
@@ -258,7 +276,7 @@ class Module(Program):
                 raise ToroidError(f"shardings: expected a mapping of names to shardings, got {type(shardings).__name__}")
             ranks = self._ranks()
             for name, sharding in shardings.items():
-                words += ["--shard", f"{name}={sharding_text(sharding, ranks.get(name), axes)}"]
+                words += ["--shard", f"{name}={sharding_of(str(name), sharding, ranks.get(name), axes)}"]
         return words
 
     def _named_axes(self, mesh: Any) -> Optional[dict[str, int]]:
@@ -282,7 +300,14 @@ class Module(Program):
         return {**sizes, **axes} if axes.keys() <= sizes.keys() else axes
 
     def _ranks(self) -> dict[str, int]:
+        """The ranks of parameters and results by their names."""
         ranks = {}
+        results = _arrays.arrays_of(self.describe()["result"]["shape"])
+        for i, result in enumerate(results):
+            names = [f"output{{{i}}}"] + (["output{}"] if len(results) == 1 else [])
+            if len(self._result_names) == len(results):
+                names.append(self._result_names[i])
+            ranks.update({name: len(result.shape) for name in names})
         for parameter in self.describe()["parameter_list"]:
             arrays = _arrays.arrays_of(parameter["shape"])
             if len(arrays) != 1:  # A tuple's sharding is written as HLO has it.
@@ -323,6 +348,7 @@ def load(
         files = Files()
         path = files.write(source.name, source.data)
     module = Module(path, files, name or "module")
+    module._result_names = () if isinstance(source, Path) else source.results
     module._description = run_json("hlo-convert", [path, "--stats=json"])  # Reads the file: an error shows here.
     module.name = name or module._description.get("name", path.name)
     return module

@@ -60,6 +60,14 @@ def _axes_of_dimension(entry: Any) -> list[str]:
     raise ToroidError(f"a dimension of a spec is None, an axis or a tuple of axes, not {entry!r}")
 
 
+def sharding_of(name: str, sharding: Any, rank: Optional[int], axes: Optional[Mapping[str, int]]) -> str:
+    """As `sharding_text`, whose errors begin with the array's name."""
+    try:
+        return sharding_text(sharding, rank, axes)
+    except ToroidError as error:
+        raise ToroidError(f"{name}: {error}") from None
+
+
 def sharding_text(sharding: Any, rank: Optional[int], axes: Optional[Mapping[str, int]]) -> str:
     """The text of a sharding.
 
@@ -83,8 +91,12 @@ def sharding_text(sharding: Any, rank: Optional[int], axes: Optional[Mapping[str
     if rank is not None and len(dimensions) > rank:
         raise ToroidError(f"{sharding} has {len(dimensions)} dimensions, the array has {rank}")
     dimensions += [[] for _ in range((rank or 0) - len(dimensions))]
+    cutting = sum(dimensions, [])
+    for axis in cutting:
+        if cutting.count(axis) > 1:
+            raise ToroidError(f"{sharding} uses axis {axis!r} twice")
     if axes is not None:
-        for axis in sum(dimensions, []):
+        for axis in cutting:
             if axis not in axes:
                 raise ToroidError(f"the mesh has no axis {axis!r}; it has {', '.join(axes)}")
     cuts = ", ".join("{" + ", ".join(f'"{axis}"' for axis in dimension) + "}" for dimension in dimensions)
