@@ -367,6 +367,7 @@ def test_shardings_are_found():
     # The result has the shape of the first argument, as the state of a step has, and is returned as that is taken.
     assert found.specs == {"x": ("data", None), "output{}": ("data", None)} and found.mesh is None
     assert "found: 1 annotation" in repr(found)
+    assert "partition(shardings=found.shardings).explain() says why" in repr(found) and " -o " not in repr(found)
     partitioned = module.partition(8, shardings=found.shardings)
     assert "no collectives" in repr(partitioned.explain())
 

@@ -119,6 +119,7 @@ class Module(Program):
         Raises:
           ToroidError: if no array has the name; the message has the nearest one.
         """
+        _require_name(name)
         words: list[Word] = [self._path, f"--why={name}", *self._mesh_words(num_partitions, shardings, mesh)]
         return Text(self._spelled(self._run(words, progress), mesh))
 
@@ -142,6 +143,7 @@ class Module(Program):
         Raises:
           ToroidError: if no value has the name, or the sharding does not fit it.
         """
+        _require_name(name)
         text = sharding_of(name, sharding, self._ranks().get(name), self._axes(mesh))
         words: list[Word] = [self._path, f"--what_if={name}={text}"]
         words += self._mesh_words(num_partitions, shardings, mesh)
@@ -321,6 +323,11 @@ class Module(Program):
     def __repr__(self) -> str:
         counts = self.describe()
         return f"{self.name}: {counts.get('instructions', '?')} instructions, {len(counts['parameter_list'])} parameters"
+
+
+def _require_name(name: Any) -> None:
+    if not isinstance(name, str) or not name:
+        raise ToroidError(f"name: expected the name of a value, got {name!r}")
 
 
 def load(

@@ -14,6 +14,7 @@ from toroid._results import Explanation, Simulation
 from toroid._spelling import in_order, tried_lines
 
 Shardings = Mapping[str, Any]
+_RATES = ("compiler", "measured")
 
 
 class Program:
@@ -79,6 +80,8 @@ class Program:
         words: list[Word] = [self._path, "--json=-", *self._mesh_words(None, None, mesh)]
         if machine is not None:
             words.append(f"--machine={machine}")
+        if rates is not None and rates not in _RATES:
+            raise ToroidError(f"rates: expected {' or '.join(map(repr, _RATES))}, got {rates!r}")
         if rates is not None:
             words.append(f"--rates={rates}")
         if settings is not None and not isinstance(settings, Mapping):

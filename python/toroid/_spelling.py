@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 # Flags that are arguments of the same name.
-_ARGUMENTS = ("num_partitions", "machine", "mesh", "rates", "strategies", "args", "full")
+_ARGUMENTS = ("num_partitions", "machine", "mesh", "rates", "strategies", "args", "full", "memory", "free", "fix")
 _ONE_SHARD = re.compile(r""" --shard (["'])(.*?)=([\[{].*?)\1(?= --shard | \(|$)""", re.MULTILINE)
 _WORDS = [
     (re.compile(r" \(--help explains the flags\)"), ""),
     (re.compile(r"--explain=full(_json)?\b"), "explain(full=True)"),
     (re.compile(r"--explain without -o\b"), "explain()"),
+    (re.compile(r"--explain says why, -o FILE writes it\b"), "partition(shardings=found.shardings).explain() says why"),
     (re.compile(r"--stats=json\b"), "describe()"),
     (re.compile(r"--set\b"), "settings"),
     (re.compile(r"--expect=FILE\.npz"), "expected=RESULTS"),
