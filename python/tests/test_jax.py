@@ -175,6 +175,24 @@ def test_specs_may_be_shorter_than_their_arrays():
         module.partition(shardings={"params['w_up']": other})
 
 
+def test_advice_names_results_as_jax_does():
+    def step(w, x):
+        y = jnp.tanh(x @ w["v"])
+        return {"mu": y, "same": y}
+
+    place = lambda *axes: NamedSharding(MESH, P(*axes))
+    out = {"mu": place(None, "data"), "same": place("data")}
+    struct = jax.ShapeDtypeStruct
+    args = ({"v": struct((64, 512), jnp.float32, sharding=place())}, struct((256, 64), jnp.float32, sharding=place("data")))
+    module = toroid.load(jax.jit(step, out_shardings=out).trace(*args).lower(lowering_platforms=("tpu",)))
+    advice = module.advise()
+    assert "result['mu']" in advice and "output{" not in advice
+    sent = module.partition().explain().sent_bytes
+    for change in re.findall(r"shardings=(\{.*?\})(?= \(|$)", advice, re.MULTILINE):
+        assert module.partition(shardings=eval(change)).explain().sent_bytes < sent
+    assert "what if output{0}" not in module.what_if("result['mu']", P("data"))
+
+
 def test_results_are_named_by_their_place_in_the_tree():
     def step(params, x):
         grads = jax.grad(loss)(params, x)

@@ -145,7 +145,7 @@ class Module(Program):
         """
         _require_name(name)
         text = sharding_of(name, sharding, self._ranks().get(name), self._axes(mesh))
-        words: list[Word] = [self._path, f"--what_if={name}={text}"]
+        words: list[Word] = [self._path, f"--what_if={self._command_name(name)}={text}"]
         words += self._mesh_words(num_partitions, shardings, mesh)
         return Text(self._spelled(self._run(words, progress), mesh))
 
@@ -278,7 +278,7 @@ class Module(Program):
                 raise ToroidError(f"shardings: expected a mapping of names to shardings, got {type(shardings).__name__}")
             ranks = self._ranks()
             for name, sharding in shardings.items():
-                words += ["--shard", f"{name}={sharding_of(str(name), sharding, ranks.get(name), axes)}"]
+                words += ["--shard", f"{self._command_name(name)}={sharding_of(str(name), sharding, ranks.get(name), axes)}"]
         return words
 
     def _named_axes(self, mesh: Any) -> Optional[dict[str, int]]:
@@ -290,7 +290,23 @@ class Module(Program):
 
     def _spelled(self, text: str, mesh: Any) -> str:
         """A text of the commands in words of Python and jax."""
-        return in_specs(in_python(text), self._named_axes(mesh))
+        return self._with_result_names(in_specs(in_python(text), self._named_axes(mesh)))
+
+    def _with_result_names(self, text: str) -> str:
+        """A text in which results have their places in the tree that a function of jax returns."""
+
+        def named(match: re.Match[str]) -> str:
+            number = int(match.group(1) or match.group(2))
+            name = self._result_names[number] if number < len(self._result_names) else match.group(0)
+            return repr(name) if match.group(1) and name != match.group(0) else name
+
+        return re.sub(r"'output\{(\d+)\}'|\boutput\{(\d+)\}", named, text)
+
+    def _command_name(self, name: Any) -> str:
+        """What the commands call a value: a result by its number, since a value that is returned twice has two places in the tree."""
+        if name in self._result_names and name not in {parameter.get("author_name") for parameter in self.describe()["parameter_list"]}:
+            return f"output{{{list(self._result_names).index(name)}}}"
+        return str(name)
 
     def _axes(self, mesh: Any) -> Optional[dict[str, int]]:
         """The axes of a mesh; those that it does not name have the sizes of the module's own mesh, if it has one."""
