@@ -17,7 +17,7 @@ from toroid._program import Partitioned, Program, Shardings
 from toroid._results import Check, Explanation, FoundShardings, Simulation, Text
 from toroid._shardings import mesh_axes, names_of, sharding_of
 from toroid._specs import in_specs
-from toroid._spelling import in_python
+from toroid._spelling import in_authors_names, in_python, with_places
 
 
 class Module(Program):
@@ -30,16 +30,8 @@ class Module(Program):
         try:
             return run("hlo-partition", words, progress=progress)
         except ToroidError as error:
-            raise ToroidError(self._in_authors_names(str(error))) from None
-
-    def _in_authors_names(self, message: str) -> str:
-        """A message whose place, COMPUTATION/INSTRUCTION, is the author's name of a parameter, where it is one."""
-        names = {parameter["name"]: parameter.get("author_name") for parameter in self.describe()["parameter_list"]}
-
-        def named(match: re.Match[str]) -> str:
-            return names.get(match.group(1)) or match.group(0)
-
-        return re.sub(r"(?<!\S)[\w.-]+/([\w.-]+)(?=: )", named, message)
+            names = {parameter["name"]: parameter.get("author_name", "") for parameter in self.describe()["parameter_list"]}
+            raise ToroidError(in_authors_names(str(error), names)) from None
 
     def partition(
         self,
@@ -290,17 +282,7 @@ class Module(Program):
 
     def _spelled(self, text: str, mesh: Any) -> str:
         """A text of the commands in words of Python and jax."""
-        return self._with_result_names(in_specs(in_python(text), self._named_axes(mesh)))
-
-    def _with_result_names(self, text: str) -> str:
-        """A text in which results have their places in the tree that a function of jax returns."""
-
-        def named(match: re.Match[str]) -> str:
-            number = int(match.group(1) or match.group(2))
-            name = self._result_names[number] if number < len(self._result_names) else match.group(0)
-            return repr(name) if match.group(1) and name != match.group(0) else name
-
-        return re.sub(r"'output\{(\d+)\}'|\boutput\{(\d+)\}", named, text)
+        return with_places(in_specs(in_python(text), self._named_axes(mesh)), self._result_names)
 
     def _command_name(self, name: Any) -> str:
         """What the commands call a value: a result by its number, since a value that is returned twice has two places in the tree."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Mapping, Sequence
 
 # Flags that are arguments of the same name.
 _ARGUMENTS = ("num_partitions", "machine", "mesh", "rates", "strategies", "args", "full", "memory", "free", "fix")
@@ -39,6 +40,31 @@ def in_python(text: str) -> str:
     for pattern, words in _WORDS:
         text = pattern.sub(words, text)
     return text
+
+
+def in_authors_names(message: str, names: Mapping[str, str]) -> str:
+    """A message whose place, COMPUTATION/INSTRUCTION, is the author's name of a parameter, where it is one.
+
+    >>> in_authors_names("bytes: main.1/p__w__.1: uneven; main.1/dot.2: odd", {"p__w__.1": "p['w']"})
+    "bytes: p['w']: uneven; main.1/dot.2: odd"
+    """
+    return re.sub(r"(?<!\S)[\w.-]+/([\w.-]+)(?=: )", lambda match: names.get(match.group(1)) or match.group(0), message)
+
+
+def with_places(text: str, places: Sequence[str]) -> str:
+    """A text in which results have their places in the tree that a function of jax returns.
+
+    >>> print(with_places("output{1} of output{2}, shardings={'output{1}': P()}", ["result[0]", "result[1]['w']"]))
+    result[1]['w'] of output{2}, shardings={"result[1]['w']": P()}
+    """
+
+    def named(match: re.Match[str]) -> str:
+        number = int(match.group(1) or match.group(2))
+        if number >= len(places):
+            return match.group(0)
+        return repr(places[number]) if match.group(1) else places[number]
+
+    return re.sub(r"'output\{(\d+)\}'|\boutput\{(\d+)\}", named, text)
 
 
 # Lines of a screen: what a longer table hides stands above it (explain/diagnosis.h).
