@@ -83,7 +83,7 @@ void PrintExplanation(const PartitionCommand& command, const Report& report) {
     absl::StrAppend(&table, "axes ", report.partitioned.made_up_axes,
                     ": a letter and a size each; the module names none\n");
   }
-  table += DiagnosisText(explanation.diagnosis, OutputWidth());
+  table = WithDiagnosis(table, explanation.diagnosis, OutputWidth());
   if (command.explain == ExplainMode::kJson || command.explain == ExplainMode::kFullJson) {
     table = ExplainJson(explanation, report.partitioned.num_partitions, report.times, table) + "\n";
   }

@@ -23,7 +23,7 @@ AdviceBudget DiagnosisBudget(int64_t instructions) {
   const int64_t trials = std::min<int64_t>(6, kDiagnosedInstructions / std::max<int64_t>(1, instructions));
   return {.changes = {.prices = 96, .ops = 1 << 18},
           .trials = static_cast<size_t>(trials),
-          .least_promised = 0.03,
+          .least_promised = 0.01,
           .least_saved = 0.05,
           .combines = false};
 }

@@ -23,10 +23,25 @@ double CostOf(const ProgramFigures& figures) {
   return figures.seconds > 0 ? figures.seconds : static_cast<double>(figures.explanation.sent_bytes);
 }
 
-bool Pays(const ProgramFigures& now, const ProgramFigures& then, const AdviceBudget& budget) {
-  const double least_saved = now.seconds > 0 ? budget.least_time_saved : budget.least_saved;
-  return CostOf(then) <= (1 - least_saved) * CostOf(now) && then.flops <= kMostFlops * now.flops &&
+bool Saves(const ProgramFigures& now, const ProgramFigures& then, double least) {
+  return CostOf(then) <= (1 - least) * CostOf(now) && then.flops <= kMostFlops * now.flops &&
          static_cast<double>(then.peak_bytes) <= kMostMemory * static_cast<double>(now.peak_bytes);
+}
+
+bool Pays(const ProgramFigures& now, const ProgramFigures& then, const AdviceBudget& budget) {
+  return Saves(now, then, now.seconds > 0 ? budget.least_time_saved : budget.least_saved);
+}
+
+// Whether a row is gone whose cause is the annotation that was changed: most of its bytes are saved.
+bool RemovesRow(const WhatIf& effect, const AdviceBudget& budget) {
+  const ProgramFigures &now = effect.now, &then = effect.then;
+  if (now.seconds > 0 || !Saves(now, then, budget.least_saved_of_row)) return false;
+  const int64_t saved = now.explanation.sent_bytes - then.explanation.sent_bytes;
+  return std::any_of(effect.gone.begin(), effect.gone.end(), [&](const ExplainedRow& row) {
+    return 2 * static_cast<double>(saved) >= static_cast<double>(row.sent_bytes) &&
+           static_cast<double>(row.sent_bytes) >=
+               budget.least_saved_of_row * static_cast<double>(now.explanation.sent_bytes);
+  });
 }
 
 // Keeps the better one of two changes of the same array.
@@ -134,8 +149,10 @@ std::vector<Advice> FindAdvice(const Partitioned& partitioned, const ProgramFigu
       continue;
     ++trials_of[array];
     absl::StatusOr<ProgramFigures> then = try_change(change.given);
-    if (!then.ok() || !Pays(now, *then, budget)) continue;
-    Keep(AdviceOf(std::move(change), CompareFigures(now, *std::move(then))), &found);
+    if (!then.ok()) continue;
+    WhatIf effect = CompareFigures(now, *std::move(then));
+    if (!Pays(effect.now, effect.then, budget) && !RemovesRow(effect, budget)) continue;
+    Keep(AdviceOf(std::move(change), std::move(effect)), &found);
   }
   std::stable_sort(found.begin(), found.end(), [](const Advice& a, const Advice& b) {
     return std::make_pair(CostOf(a.effect.then), a.change.given.size()) <
@@ -160,7 +177,8 @@ std::string AdviceText(const std::vector<Advice>& advice) {
                     change.source.empty() ? "" : absl::StrCat(" (", change.source, ")"), "\n");
   }
   if (advice.empty())
-    return "advice: none of the changes that were tried saves a twentieth of the bytes, or on a machine a hundredth of the time\n";
+    return "advice: none of the changes that were tried saves a twentieth of the bytes, or takes away a "
+           "collective with a hundredth of them, or on a machine saves a hundredth of the time\n";
   return out;
 }
 

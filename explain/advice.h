@@ -35,6 +35,8 @@ struct AdviceBudget {
   size_t trials = 16;  // Programs that are partitioned.
   // Changes are tried that save more than this part of the bytes in the quick plan, and count if they save this part of them.
   double least_promised = -1, least_saved = 0.05;
+  // A change that removes a row of the explanation, and saves most of its bytes, counts from this part of the bytes on.
+  double least_saved_of_row = 0.01;
   double least_time_saved =
       0.01;  // On a machine, the part of the time that a change saves at least; then bytes do not count.
   bool combines = true;  // Whether the best change is tried with others, too.

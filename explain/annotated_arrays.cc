@@ -60,13 +60,17 @@ void AnnotatedArrays::FindState() {
     const bool is_own = made == from.end() || !program_.annotations.tensor[made->second];
     return is_own ? output : made->second;
   };
-  const ProgramState state = LongestStateRun(program_, [&](int argument, int output) {
+  const auto is_same = [&](int argument, int output) {
     const auto &asked = program_.annotations.tensor[argument],
                &returned = program_.annotations.tensor[annotated(output)];
     return graph_.shape(argument).Compatible(graph_.shape(output)) &&
            (!asked || !returned || asked->sharding == returned->sharding);
-  });
-  for (const auto& [argument, output] : state) state_[annotated(output)] = argument;
+  };
+  for (const auto& [argument, output] : LongestStateRun(program_, is_same))
+    state_[annotated(output)] = argument;
+  for (const auto& [argument, output] : DonatedState(program_)) {
+    if (is_same(argument, output)) state_[annotated(output)] = argument;
+  }
 }
 
 std::string AnnotatedArrays::KeyOf(int tensor) const {

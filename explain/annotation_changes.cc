@@ -21,23 +21,44 @@ struct Change {
   Sharding to;
 };
 
-// The changes of a group but for those that its surroundings suggest.
-std::vector<Sharding> Variants(const Sharding& asked, const Shape& shape, const Mesh& mesh,
-                               const std::vector<AxisList>& axes) {
+// The axes that cut an array, on other dimensions of it.
+std::vector<Sharding> Moves(const Sharding& asked, const Shape& shape, const Mesh& mesh,
+                            const std::vector<AxisList>& axes) {
+  std::vector<Sharding> variants;
+  for (int d = 0; d < shape.rank(); ++d) {
+    if (asked.dims[d].empty()) continue;
+    for (int e = 0; e < shape.rank(); ++e) {
+      if (e == d || shape.dim(e) % mesh.Product(asked.dims[d]) != 0) continue;
+      const bool exchanges = !asked.dims[e].empty();
+      if (exchanges && (e < d || shape.dim(d) % mesh.Product(asked.dims[e]) != 0)) continue;
+      Sharding& moved = variants.emplace_back(asked);
+      std::swap(moved.dims[d], moved.dims[e]);
+    }
+  }
+  // One axis of several on a dimension goes to another.
+  for (const AxisList& axis : axes) {
+    for (int d = 0; d < shape.rank(); ++d) {
+      if ((asked.dims[d].Set() & axis.Set()) != axis.Set() || asked.dims[d].size() == axis.size()) continue;
+      for (int e = 0; e < shape.rank(); ++e) {
+        if (e == d || shape.dim(e) % (mesh.Product(asked.dims[e]) * mesh.Product(axis)) != 0) continue;
+        Sharding& moved = variants.emplace_back(asked);
+        moved.dims[d] = asked.dims[d].Only(asked.dims[d].Set() & ~axis.Set());
+        moved.dims[e].Append(axis);
+      }
+    }
+  }
+  return variants;
+}
+
+// Another axis cuts an array, too, or none does.
+std::vector<Sharding> Additions(const Sharding& asked, const Shape& shape, const Mesh& mesh,
+                                const std::vector<AxisList>& axes) {
   std::vector<Sharding> variants;
   for (const AxisList& axis : axes) {
     if ((asked.DimAxes() & axis.Set()) != 0) continue;
     for (int d = 0; d < shape.rank(); ++d) {
       if (shape.dim(d) % (mesh.Product(asked.dims[d]) * mesh.Product(axis)) != 0) continue;
       variants.emplace_back(asked).dims[d].Append(axis);
-    }
-  }
-  for (int d = 0; d < shape.rank(); ++d) {
-    if (asked.dims[d].empty()) continue;
-    for (int e = 0; e < shape.rank(); ++e) {
-      if (e == d || !asked.dims[e].empty() || shape.dim(e) % mesh.Product(asked.dims[d]) != 0) continue;
-      Sharding& moved = variants.emplace_back(asked);
-      std::swap(moved.dims[d], moved.dims[e]);
     }
   }
   if (asked.DimAxes() != 0) variants.push_back(Sharding::Replicated(shape.rank()));
@@ -121,19 +142,20 @@ std::vector<AnnotationChange> PromisingChanges(const Partitioned& partitioned,
     const std::optional<double> saved = pricer.SavedBy(change);
     if (saved) priced.push_back({*saved, std::move(change)});
   };
-  std::vector<std::vector<Sharding>> proposals;
-  for (const ArrayGroup& group : groups) {
-    proposals.push_back(pricer.Proposals(group));
-    for (const Sharding& to : proposals.back()) add({&group, to});
-  }
-  for (size_t i = 0; i < groups.size() && !pricer.IsExhausted(); ++i) {
+  std::vector<std::vector<Sharding>> known(groups.size());
+  const auto add_variants = [&](size_t i, auto variants_of) {
     const Shape& shape = program.graph->shape(groups[i].tensors[0]);
     for (Sharding& to :
-         Variants(arrays.AskedOf(groups[i]), shape, program.annotations.mesh, arrays.NamedAxes())) {
-      const bool is_proposed = std::find(proposals[i].begin(), proposals[i].end(), to) != proposals[i].end();
-      if (!is_proposed) add({&groups[i], std::move(to)});
+         variants_of(arrays.AskedOf(groups[i]), shape, program.annotations.mesh, arrays.NamedAxes())) {
+      if (std::find(known[i].begin(), known[i].end(), to) == known[i].end()) add({&groups[i], std::move(to)});
     }
+  };
+  for (size_t i = 0; i < groups.size() && !pricer.IsExhausted(); ++i) {
+    known[i] = pricer.Proposals(groups[i]);
+    for (const Sharding& to : known[i]) add({&groups[i], to});
+    add_variants(i, Moves);
   }
+  for (size_t i = 0; i < groups.size() && !pricer.IsExhausted(); ++i) add_variants(i, Additions);
   std::stable_sort(priced.begin(), priced.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<AnnotationChange> changes;

@@ -1,28 +1,19 @@
 #include "explain/diagnosis.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "hlo/base/terminal.h"
+#include "explain/wrapped_text.h"
 #include "hlo/base/text_table.h"
 #include "hlo/base/time_text.h"
 
 namespace toroid {
 namespace {
 
-// Breaks lines at blanks.
-std::string Wrapped(const std::string& text, int width) {
-  std::string out, line;
-  for (const absl::string_view word : absl::StrSplit(text, ' ')) {
-    if (!line.empty() && TextWidth(line) + 1 + TextWidth(word) > width) {
-      absl::StrAppend(&out, line, "\n");
-      line.assign(1, ' ');
-    }
-    absl::StrAppend(&line, line.empty() ? "" : " ", word);
-  }
-  return absl::StrCat(out, line, "\n");
-}
+// Lines of a screen.
+constexpr int kScreen = 40;
 
 }  // namespace
 
@@ -35,7 +26,7 @@ std::string ChangeText(const TriedChange& change) {
       change.to, " instead of ", change.from,
       absl::StrJoin(
           change.together, "",
-          [](std::string* text, const std::string& other) { absl::StrAppend(text, ", and ", other, ","); }),
+          [](std::string* text, const std::string& other) { absl::StrAppend(text, ", and ", other); }),
       change.seconds_now > 0
           ? absl::StrFormat(" takes %s instead of %s (%+.1f %%), sends ", TimeText(change.seconds_then),
                             TimeText(change.seconds_now),
@@ -55,16 +46,26 @@ std::string ChangeText(const TriedChange& change) {
 
 std::string DiagnosisText(const Diagnosis& diagnosis, int width) {
   if (diagnosis.is_skipped) {
-    return Wrapped("the program is large: no change of an annotation was tried; --advise tries some", width);
+    return WrappedText("the program is large: no change of an annotation was tried; --advise tries some",
+                       width) +
+           "\n";
   }
   std::string out;
   for (const TriedChange& change : diagnosis.changes) {
-    out += Wrapped(absl::StrCat("tried: ", ChangeText(change),
-                                change.source.empty() ? "" : absl::StrCat(" (", change.source, ")")),
-                   width);
+    out += WrappedText(absl::StrCat("tried: ", ChangeText(change),
+                                    change.source.empty() ? "" : absl::StrCat(" (", change.source, ")")),
+                       width);
+    out += "\n";
   }
-  if (!out.empty()) out += Wrapped("--advise tries more, and prints the flags", width);
+  if (!out.empty()) out += WrappedText("--advise tries more, and prints the flags", width) + "\n";
   return out;
+}
+
+std::string WithDiagnosis(const std::string& table, const Diagnosis& diagnosis, int width) {
+  const std::string tried = DiagnosisText(diagnosis, width);
+  const auto lines =
+      std::count(table.begin(), table.end(), '\n') + std::count(tried.begin(), tried.end(), '\n');
+  return diagnosis.changes.empty() || lines <= kScreen ? table + tried : tried + table;
 }
 
 }  // namespace toroid

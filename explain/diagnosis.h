@@ -28,7 +28,7 @@ struct TriedChange {
   int64_t removed_bytes = 0;
 };
 
-// What an explanation says below its table.
+// What an explanation says of changes that were tried.
 struct Diagnosis {
   std::vector<TriedChange> changes;  // The one that saves most first.
   bool is_skipped = false;           // The program is too large for trials that nobody asked for.
@@ -39,5 +39,8 @@ std::string ChangeText(const TriedChange& change);
 
 // The lines above, of at most `width` columns; "" if there is nothing to say.
 std::string DiagnosisText(const Diagnosis& diagnosis, int width);
+
+// These lines and a table: below it if both fit on a screen of 40 lines, else the changes stand above it.
+std::string WithDiagnosis(const std::string& table, const Diagnosis& diagnosis, int width);
 
 }  // namespace toroid

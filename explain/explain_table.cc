@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
+#include "explain/wrapped_text.h"
 #include "hlo/base/math.h"
 #include "hlo/base/terminal.h"
 #include "hlo/base/text_table.h"
@@ -150,13 +151,12 @@ std::string NoteLine(const ExplainedNote& note, int width) {
   std::string middle = absl::StrCat(" ", note.detail, ", ");
   if (note.names.size() > 1)
     middle = absl::StrCat(" ", CountText(static_cast<int64_t>(note.names.size())), " x", middle);
-  const int fixed = TextWidth(note.kind) + 2 + TextWidth(middle) + (note.source.empty() ? 0 : 3);
-  const std::vector<int> fit =
-      FitWidths({TextWidth(note.name), TextWidth(note.reason), TextWidth(note.source)}, width - fixed);
-  std::string out =
-      absl::StrCat(note.kind, ": ", CutMiddle(note.name, fit[0]), middle, CutMiddle(note.reason, fit[1]));
-  if (!note.source.empty()) absl::StrAppend(&out, " (", CutFront(note.source, fit[2]), ")");
-  return out;
+  std::string out = absl::StrCat(note.kind, ": ", note.name, middle, note.reason);
+  if (!note.source.empty()) {
+    const int left = width - TextWidth(out) - 3;
+    absl::StrAppend(&out, " (", CutFront(note.source, std::max(left, kEnoughOfAName)), ")");
+  }
+  return WrappedText(out, width);
 }
 
 std::string ExplainTable(const Explanation& explanation, const PredictedTimes* times, int width) {

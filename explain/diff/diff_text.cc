@@ -9,7 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "explain/figure_lines.h"
+#include "explain/wrapped_text.h"
 #include "hlo/base/terminal.h"
 #include "hlo/base/text_table.h"
 #include "hlo/base/time_text.h"
@@ -160,10 +162,9 @@ std::string ShardingLines(const std::vector<ShardingChange>& changes, const Limi
   std::string out = "cut differently:\n";
   for (size_t i = 0; i < std::min(changes.size(), limits.entries); ++i) {
     const ShardingChange& change = changes[i];
-    absl::StrAppend(&out,
-                    CutMiddle(absl::StrCat("  ", change.name, ": ", change.shape_a, " by ", change.sharding_a,
-                                           " in A, ", change.shape_b, " by ", change.sharding_b, " in B"),
-                              width),
+    const std::string sentence = absl::StrCat(change.name, ": ", change.shape_a, " by ", change.sharding_a,
+                                              " in A, ", change.shape_b, " by ", change.sharding_b, " in B");
+    absl::StrAppend(&out, "  ", absl::StrReplaceAll(WrappedText(sentence, width - 2), {{"\n", "\n  "}}),
                     "\n");
   }
   if (changes.size() > limits.entries) {

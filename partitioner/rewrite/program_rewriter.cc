@@ -103,13 +103,34 @@ class ProgramRewriter {
     return shardings;
   }
 
+  // What a leaf of the result of a body or branch is called by: the op that makes it, if it has the author's words, for the tuple of
+  // all results has none.
+  static const Instruction& MakerOf(const Instruction& result, int64_t leaf) {
+    const Instruction* at = &result;
+    while (at->opcode() == Opcode::kTuple) {
+      const Instruction* next = nullptr;
+      for (const Instruction* operand : at->operands()) {
+        const int64_t leaves = operand->shape().NumLeaves();
+        if (leaf < leaves) {
+          next = operand;
+          break;
+        }
+        leaf -= leaves;
+      }
+      if (next == nullptr) return result;
+      at = next;
+    }
+    return at->metadata() != nullptr ? *at : result;
+  }
+
   // The local value of `value`, for `consumer`, with its leaves resharded to `shardings`.
   Instruction* Collect(SpmdBuilder& b, const Instruction& value, absl::Span<const Sharding> shardings,
                        const Instruction& consumer) {
     const auto tensors = state_.graph.Leaves(value);
     std::vector<Instruction*> leaves;
     for (size_t i = 0; i < tensors.size(); ++i) {
-      leaves.push_back(state_.values.Get(b, tensors[i], shardings[i], consumer));
+      const Instruction& needed_by = &value == &consumer ? MakerOf(value, static_cast<int64_t>(i)) : consumer;
+      leaves.push_back(state_.values.Get(b, tensors[i], shardings[i], needed_by));
     }
     b.SetProvenance(&consumer);
     return b.Unflatten(value.shape(), leaves);

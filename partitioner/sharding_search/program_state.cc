@@ -29,22 +29,29 @@ ProgramState LongestStateRun(const PreparedProgram& program,
   for (const Instruction* parameter : program.flat->entry()->parameters()) {
     for (const int leaf : program.graph->Leaves(*parameter)) arguments.push_back(leaf);
   }
-  const auto run_at = [&](size_t begin) {
+  const auto run_at = [&](size_t argument, size_t output) {
     size_t n = 0;
-    while (n < arguments.size() && begin + n < outputs.size() && is_same(arguments[n], outputs[begin + n]))
+    while (argument + n < arguments.size() && output + n < outputs.size() &&
+           is_same(arguments[argument + n], outputs[output + n]))
       ++n;
     return n;
   };
-  size_t best = 0;
-  for (size_t begin = 1; begin < std::min(outputs.size(), kMostBeforeState); ++begin) {
-    if (run_at(begin) > run_at(best)) best = begin;
+  size_t from = 0, to = 0, length = 0;
+  for (size_t argument = 0; argument < arguments.size(); ++argument) {
+    if (arguments.size() - argument <= length) break;  // No run from here on is longer.
+    for (size_t output = 0; output < std::min(outputs.size(), kMostBeforeState); ++output) {
+      // The rest of a run that was looked at.
+      if (argument > 0 && output > 0 && is_same(arguments[argument - 1], outputs[output - 1])) continue;
+      const size_t n = run_at(argument, output);
+      if (n > length && (argument == 0 || n > 1)) from = argument, to = output, length = n;
+    }
   }
   ProgramState state;
-  for (size_t i = 0, n = run_at(best); i < n; ++i) state.push_back({arguments[i], outputs[best + i]});
+  for (size_t i = 0; i < length; ++i) state.push_back({arguments[from + i], outputs[to + i]});
   return state;
 }
 
-ProgramState StateOf(const PreparedProgram& program) {
+ProgramState DonatedState(const PreparedProgram& program) {
   const FlowGraph& graph = *program.graph;
   const Computation& entry = *program.flat->entry();
   ProgramState state;
@@ -57,6 +64,12 @@ ProgramState StateOf(const PreparedProgram& program) {
     if (from < 0 || to < 0) continue;
     state.push_back({graph.Leaves(argument)[from], graph.outputs()[to]});
   }
+  return state;
+}
+
+ProgramState StateOf(const PreparedProgram& program) {
+  const FlowGraph& graph = *program.graph;
+  ProgramState state = DonatedState(program);
   if (!state.empty()) return state;
   return LongestStateRun(program, [&](int argument, int output) {
     return graph.shape(argument).Compatible(graph.shape(output));

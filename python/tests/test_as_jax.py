@@ -92,6 +92,9 @@ def test_what_cannot_run_is_one_line():
     partitioned = toroid.load(UNEVEN).partition(shardings={"x": ("rows",)}, mesh={"rows": 8})
     with pytest.raises(toroid.ToroidError, match="for 8 devices, jax has 3; .*jax_num_cpu_devices") as error:
         partitioned.as_jax(jax.devices()[:3])
+    for devices, message in ((3, "expected a list of devices of jax, got int"), ([3] * 8, "devices: 3 is no device of jax")):
+        with pytest.raises(toroid.ToroidError, match=message):
+            partitioned.as_jax(devices)
     assert "\n" not in str(error.value)
     function = partitioned.as_jax()
     for args, message in [

@@ -53,6 +53,11 @@ WRONG = {
     "function": (lambda m, f: toroid.load(len), "cannot load a program from builtins.builtin_function_or_method"),
     "closed file": (lambda m, f: toroid.load(closed_file()), "_io.BytesIO: I/O operation on closed file"),
     "zero byte in a path": (lambda m, f: toroid.load("a\0b"), "embedded null"),
+    "empty path": (lambda m, f: toroid.load(""), "the path is empty"),
+    "half a character": (lambda m, f: toroid.load("HloModule \ud800\n"), "^text: half a character at 10"),
+    "half a character of a file": (lambda m, f: toroid.load(io.StringIO("HloModule \ud800\n")), "half a character at 10"),
+    "endless": (lambda m, f: toroid.load("/dev/zero"), "^/dev/zero: a device, not a file$"),
+    "open file of 10 GB": (lambda m, f: toroid.load(open(sparse_file(f), "rb")), "huge.hlo.pb: 10,000,000,000 bytes, more than"),
     "folder without dumps": (lambda m, f: toroid.load(f), "no file ends in"),
     "file of 10 GB": (lambda m, f: toroid.load(sparse_file(f)), "huge.hlo.pb: 10,000,000,000 bytes, more than the 2,147,483,647"),
     "bytes of 3 GB": (lambda m, f: toroid.load(memoryview(np.zeros(3 * 10**9, np.uint8))), "bytes: 3,000,000,000 of them, more than"),
@@ -69,6 +74,13 @@ WRONG = {
     "a run of one device": (lambda m, f: m.what_if("x", "{devices=[1,1]<=[1]}", 1), "leave out num_partitions=1$"),
     "no such machine": (lambda m, f: toroid.simulate(m, "abacus-4"), "abacus-4"),
     "no such setting": (lambda m, f: toroid.simulate(m, settings={"network.luck": 1}), "network.luck"),
+    "settings without names": (lambda m, f: toroid.simulate(m, settings=[1]), "^settings: expected a mapping"),
+    "strategies that are none": (lambda m, f: m.partition(4, strategies=[3]), "^strategies: expected texts, got 3$"),
+    "a number for names": (lambda m, f: m.search(4, free=3), "^free: expected a text or several, got int$"),
+    "no such rates": (lambda m, f: toroid.simulate(m, rates="x"), "^rates: expected 'compiler' or 'measured', got 'x'$"),
+    "no such memory": (lambda m, f: m.search(mesh={"d": 4}, memory="1 potato"), "memory: potato unit not recognized"),
+    "no name": (lambda m, f: m.why(""), "^name: expected the name of a value, got ''$"),
+    "a number for a name": (lambda m, f: m.what_if(3, ("d",)), "^name: expected the name of a value, got 3$"),
     "too few arguments": (lambda m, f: m.run([]), "1 parameters, 0 arrays were given"),
     "too many arguments": (lambda m, f: m.run([X, X]), "1 parameters, 2 arrays were given; jax.jit leaves out"),
     "an argument of another shape": (lambda m, f: m.check([X.T]), r"argument 0 \(x\) is float32\[8, 16\], expected float32\[16, 8\]"),
@@ -76,6 +88,9 @@ WRONG = {
     "a text for an argument": (lambda m, f: m.run(["x"]), "is no array of numbers"),
     "an object for an argument": (lambda m, f: m.run([object()]), "is no array of numbers"),
     "an argument that raises": (lambda m, f: m.run([Unreadable()]), r"argument 0 \(x\), Unreadable: first line$"),
+    "zero byte in a name": (lambda m, f: m.partition(4, shardings={"x\0": ("d",)}, mesh={"d": 4}), "has a zero byte$"),
+    "zero byte in a question": (lambda m, f: m.why("x\0"), "has a zero byte$"),
+    "half a character in a name": (lambda m, f: m.why("x\ud800"), "is no text of Unicode$"),
     "arguments that are ragged": (lambda m, f: m.run([np.array([1, "a", None], dtype=object)]), "is no array of numbers"),
 }
 
@@ -100,6 +115,15 @@ def test_values_that_are_no_numbers_are_values():
     (result,) = module.run([x])
     assert np.isnan(result[0, 0]) and result[1, 1] == 1
     assert module.check([x], 4, shardings={"x": ("d",)}, mesh={"d": 4})
+
+
+def test_what_a_pipe_brings_is_read(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text(MODULE))
+    writer.start()
+    assert toroid.load(pipe).name == "layer"
+    writer.join()
 
 
 def test_a_file_that_is_open_is_read(tmp_path):

@@ -1,10 +1,12 @@
 """Functions of JAX: lowered without devices, explained in the user's names, watched in tests."""
 
+import dataclasses
 import re
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -62,10 +64,157 @@ def test_everything_that_holds_a_program_is_loaded(shardy):
         jax.config.update("jax_use_shardy_partitioner", True)
 
 
+def test_a_serialized_export_is_loaded(tmp_path):
+    # By jax.export.export(jax.jit(step), platforms=["tpu"])(...).serialize(), of two products with weights cut as in SPECS.
+    path = Path(__file__).parent / "exported_step.bin"
+    (tmp_path / "long").write_bytes(path.read_bytes().replace(b"\x3c\0\0\0", b"\x3c\0\0\0" + bytes(8192), 1))
+    for source in (path, path.read_bytes(), memoryview(path.read_bytes()), tmp_path / "long"):
+        module = toroid.load(source)
+        assert [array.name for array in module.arrays()[0]] == ["params['w_down']", "params['w_up']", "x"]
+        assert [row["opcode"] for row in module.partition().explain().rows] == ["all-reduce"]
+
+
+def test_an_export_of_several_programs_says_what_to_export():
+    twice = jax.export.export(jax.jit(jnp.tanh), platforms=("tpu", "cpu"))(jnp.ones(4))
+    with pytest.raises(toroid.ToroidError, match=r"exported for tpu and cpu; export it for one of them: platforms=\['tpu'\]$"):
+        toroid.load(twice)
+    with pytest.raises(toroid.ToroidError, match="^bytes: exported for several platforms"):
+        toroid.load(twice.mlir_module_serialized)
+    (size,) = jax.export.symbolic_shape("b")
+    of_any_size = jax.export.export(jax.jit(lambda x: x @ x.T + jnp.ones(size)))(jax.ShapeDtypeStruct((size, 4), jnp.float32))
+    for source in (of_any_size, of_any_size.mlir_module_serialized):
+        with pytest.raises(toroid.ToroidError, match="exported with symbolic shapes.*; export it for given shapes$"):
+            toroid.load(source)
+
+
+class Wrapped:
+    """As equinox holds what jax lowers and compiles."""
+
+    def __init__(self, **inner):
+        self.__dict__.update(inner)
+
+
+def test_what_equinox_wraps_is_loaded():
+    lowered = jax.jit(train_step).trace(*shapes(MESH)).lower(lowering_platforms=("tpu",))
+    assert toroid.load(Wrapped(lowered=lowered)).name == toroid.load(lowered).name
+    compiled = jax.jit(jnp.tanh).lower(jnp.ones(4)).compile()
+    assert toroid.load(Wrapped(compiled=compiled)).name == "jit_tanh"
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class Layer:
+    """A pytree that is neither tuple, list nor dict, with a function beside its array, as equinox has them."""
+
+    weight: Any
+    activation: Any
+
+
+def apply_layer(layer, x, scale=1.0):
+    return layer.activation(x @ layer.weight) * scale
+
+
+def test_pytrees_are_flattened_as_jax_does():
+    weight, x = np.ones((8, 4), np.float32), np.ones((16, 8), np.float32)
+    module = toroid.load(jax.jit(lambda layer, x: jnp.tanh(x @ layer.weight)).lower(Layer(weight, None), x))
+    for activation in (None, jnp.tanh):
+        (result,) = module.run((Layer(weight, activation), x))
+        np.testing.assert_allclose(result, np.tanh(x @ weight), rtol=1e-4)
+        assert module.check((Layer(weight, activation), x), expected={"y": result})
+    (result,) = module.partition(shardings={"x": ("rows",)}, mesh={"rows": 2}).run((Layer(weight, None), x))
+    with pytest.raises(toroid.ToroidError, match="2 parameters, 3 arrays were given"):
+        module.run((Layer(weight, None), x, 1.0))
+
+
+def test_a_step_may_take_functions_and_keywords():
+    struct = jax.ShapeDtypeStruct
+    layer, x = Layer(struct((8, 64), jnp.float32), jnp.tanh), struct((16, 8), jnp.float32)
+    specs = (Layer(P(None, "model"), None), P("data", None))
+    explanation = toroid.jax.explain(apply_layer, layer, x, mesh=MESH, in_shardings=specs, out_shardings=P())
+    assert {row["opcode"] for row in explanation.rows} == {"all-gather"}
+    module = toroid.jax.lower(jax.jit(loss), {"w_up": layer.weight, "w_down": struct((64, 8), jnp.float32)}, x=x, mesh=MESH)
+    assert [array.name for array in module.arrays()[0]] == ["params['w_down']", "params['w_up']", "x"]
+    assert toroid.jax.lower(jax.jit(train_step), *shapes(), mesh=MESH, donate_argnums=0).name == "jit_train_step"
+
+
+@pytest.mark.filterwarnings("ignore::toroid.ToroidWarning")
+def test_a_program_that_jax_partitioned_is_explained():
+    compiled = jax.jit(lambda x: x * 2).lower(jnp.ones(4)).compile()
+    assert "no collectives" in repr(toroid.load(compiled).explain())
+    corpus = Path(__file__).absolute().parents[2] / "tests" / "corpus" / "xla_partitioned"
+    module = toroid.load(sorted(corpus.glob("*.pb*"))[0])
+    explanation = module.explain()
+    assert explanation.rows and explanation.sent_bytes > 0
+    with pytest.raises(toroid.ToroidError, match=r"explain\(\) reports on this one"):
+        module.partition()
+
+
+def test_advice_is_in_words_of_jax():
+    specs = ({"w_up": P("model", None), "w_down": P("model", None)}, P("data", None))
+    module = toroid.jax.lower(loss, *shapes(), mesh=MESH, in_shardings=specs)
+    advice = module.advise()
+    changes = re.findall(r"shardings=(\{.*?\})(?= \(|$)", advice, re.MULTILINE)
+    assert "params['w_up'] P(None, 'model') instead of P('model', None)" in advice and changes
+    sent = module.partition().explain().sent_bytes
+    for change in changes:
+        assert module.partition(shardings=eval(change)).explain().sent_bytes < sent
+
+
+def test_specs_may_be_shorter_than_their_arrays():
+    module = toroid.jax.lower(train_step, *shapes(), mesh=MESH, in_shardings=SPECS)
+    full = module.partition(shardings={"result['w_up']": P("data", None), "params['w_up']": P("data", None)}).explain()
+    for name in ("result['w_up']", "output{1}"):
+        short = module.partition(shardings={name: P("data"), "params['w_up']": P("data")}).explain()
+        assert repr(short) == repr(full)
+    with pytest.raises(toroid.ToroidError, match=r"^result\['w_up'\]: .* has 3 dimensions, the array has 2$"):
+        module.partition(shardings={"result['w_up']": P("data", None, None)})
+    with pytest.raises(toroid.ToroidError, match=r"^params\['w_up'\]: .* uses axis 'model' twice$"):
+        module.what_if("params['w_up']", P("model", "model"))
+    other = NamedSharding(AbstractMesh((7,), ("rows",)), P("rows"))
+    with pytest.raises(toroid.ToroidError, match=r"params\['w_up'\]: shardings name 7 devices here and 8 elsewhere"):
+        module.partition(shardings={"params['w_up']": other})
+
+
+def test_advice_names_results_as_jax_does():
+    def step(w, x):
+        y = jnp.tanh(x @ w["v"])
+        return {"mu": y, "same": y}
+
+    place = lambda *axes: NamedSharding(MESH, P(*axes))
+    out = {"mu": place(None, "data"), "same": place("data")}
+    struct = jax.ShapeDtypeStruct
+    args = ({"v": struct((64, 512), jnp.float32, sharding=place())}, struct((256, 64), jnp.float32, sharding=place("data")))
+    module = toroid.load(jax.jit(step, out_shardings=out).trace(*args).lower(lowering_platforms=("tpu",)))
+    advice = module.advise()
+    assert "result['mu']" in advice and "output{" not in advice
+    sent = module.partition().explain().sent_bytes
+    for change in re.findall(r"shardings=(\{.*?\})(?= \(|$)", advice, re.MULTILINE):
+        assert module.partition(shardings=eval(change)).explain().sent_bytes < sent
+    assert "what if output{0}" not in module.what_if("result['mu']", P("data"))
+
+
+def test_results_are_named_by_their_place_in_the_tree():
+    def step(params, x):
+        grads = jax.grad(loss)(params, x)
+        return loss(params, x), {"new": jax.tree.map(lambda p, g: p - g, params, grads)}
+
+    specs = (P(), {"new": {"w_up": P("data"), "w_down": P("data")}})
+    traced = jax.jit(step, out_shardings=jax.tree.map(lambda s: NamedSharding(MESH, s), specs)).trace(*shapes(MESH))
+    lowered = traced.lower(lowering_platforms=("tpu",))
+    for source in (traced, lowered, lowered.as_text()):
+        module = toroid.load(source)
+        why = module.why("result[1]['new']['w_up']")
+        assert "result[1]['new']['w_up']" in why and "P('data', None)" in why
+        assert "result[1]['new']" in repr(module.partition().explain())
+    assert "output{" not in repr(module.partition().explain())
+
+
 def test_rows_have_the_users_names_lines_and_axes():
     explanation = toroid.jax.explain(train_step, *shapes(), mesh=MESH, in_shardings=SPECS)
     text = repr(explanation)
-    assert 'dot_general.9 of x: [{"data"}, {}] -> [{}, {}]' in text
+    assert "dot_general.9 of x: P('data', None) -> P(None, None)" in text
+    assert "P(&#x27;data&#x27;, None) → P(None, None)" in explanation._repr_html_()
+    assert '[{"data"}, {}] -> [{}, {}]' in [row["step"] for row in explanation.rows]
     assert any("test_jax.py:" in row["source"] for row in explanation.rows)
 
 
@@ -190,6 +339,16 @@ def test_a_mesh_replaces_that_of_the_shardings():
     assert [module.partition().num_partitions for module in lowered.values()] == [8, 128]
     with pytest.raises(toroid.ToroidError, match="a sharding is over axis 'data'"):
         toroid.jax.lower(lambda x, w: x @ w, *shapes, mesh={"rows": 4}, in_shardings=shardings)
+
+
+def test_platforms_are_those_of_jax():
+    traced = jax.jit(jnp.tanh).trace(jnp.ones(4))
+    for platform in ("abacus", 3):
+        with pytest.raises(toroid.ToroidError, match=f"^platform: jax has no platform {platform!r}; give one of cpu, tpu"):
+            toroid.load(traced, platform=platform)
+        with pytest.raises(toroid.ToroidError, match="^platform: "):
+            toroid.jax.lower(jnp.tanh, jnp.ones(4), platform=platform)
+    assert toroid.load(traced, platform="rocm").name == "jit_tanh"
 
 
 def test_limits_are_numbers():

@@ -1,5 +1,9 @@
 """The package without jax: files, bytes, shardings, runs, checks, predictions, errors."""
 
+import copy
+import gc
+import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -59,6 +63,29 @@ def test_arrays_cut_unevenly_are_notes_of_every_explanation():
     for explanation in (partitioned.explain(), partitioned.explain(full=True), partitioned.explain(machine="tpu-v3-8")):
         assert [note["kind"] for note in explanation.notes] == ["uneven", "uneven"]
         assert "uneven: x f32[17,4], dimension 0 over 8 devices" in repr(explanation)
+
+
+LOOP = """HloModule loop
+c { p = (s32[], f32[8,4]) parameter(0) i = s32[] get-tuple-element(p), index=0 n = s32[] constant(10) ROOT r = pred[] compare(i, n), direction=LT }
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+b {
+  p = (s32[], f32[8,4]) parameter(0) i = s32[] get-tuple-element(p), index=0 x = f32[8,4] get-tuple-element(p), index=1
+  one = s32[] constant(1) j = s32[] add(i, one) zero = f32[] constant(0)
+  s = f32[4] reduce(x, zero), dimensions={0}, to_apply=add w = f32[8,4] broadcast(s), dimensions={1} y = f32[8,4] tanh(w)
+  z = f32[8,4] subtract(x, y) ROOT r = (s32[], f32[8,4]) tuple(j, z)
+}
+ENTRY e {
+  x = f32[8,4] parameter(0) zero = s32[] constant(0) t = (s32[], f32[8,4]) tuple(zero, x)
+  w = (s32[], f32[8,4]) while(t), condition=c, body=b ROOT y = f32[8,4] get-tuple-element(w), index=1
+}
+"""
+
+
+def test_what_a_loop_sends_counts_for_each_trip():
+    partitioned = toroid.load(LOOP).partition(shardings={"x": ("rows",)}, mesh={"rows": 4})
+    (row,) = partitioned.explain().rows
+    assert (row["trips"], row["sent_bytes"]) == (10, 10 * 24)
+    assert "1 collectives send 240 B per device" in repr(partitioned)
 
 
 @pytest.mark.parametrize("program", [MOE, LAYER])
@@ -243,6 +270,29 @@ def test_files_go_with_their_object():
     assert not folder.exists()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_that_ends_leaves_the_files_of_its_parent():
+    module = toroid.load(MOE.read_bytes())
+    partitioned = module.partition()
+    child = os.fork()
+    if child == 0:
+        del module, partitioned
+        gc.collect()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert module.path.exists() and len(partitioned.run()) == 2
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize("source", [MOE, MOE.read_bytes()])
+def test_a_copy_has_its_own_files(again, source):
+    partitioned = toroid.load(source).partition()
+    other = again(partitioned)
+    before = repr(partitioned.explain())
+    del partitioned
+    assert repr(other.explain()) == before and len(other.run()) == 2
+
+
 def test_importing_is_fast():
     code = "import time, numpy, ml_dtypes; t = time.perf_counter(); import toroid; print(time.perf_counter() - t)"
     fastest = min(
@@ -291,6 +341,15 @@ def test_changes_are_advised():
     assert repr(advice).startswith("advice: params['w_up'] ") and "(-20.0 %)" in advice
 
 
+def test_changes_that_were_tried_are_in_every_explanation():
+    partitioned = toroid.load(LAYER).partition(shardings={"params['w_up']": ("model",)}, mesh={"model": 8})
+    plain = partitioned.explain()
+    assert "tried: params['w_up'] " in repr(plain) and plain["diagnosis"]
+    for explanation in (partitioned.explain(full=True), partitioned.explain(machine="tpu-v3-8")):
+        assert "tried: params['w_up'] " in repr(explanation) and "advise() tries more" in repr(explanation)
+        assert explanation["diagnosis"] == plain["diagnosis"]
+
+
 PRODUCTS = """HloModule products
 ENTRY main {
   x = f32[16384,4096] parameter(0), metadata={op_name="x"}
@@ -308,6 +367,7 @@ def test_shardings_are_found():
     # The result has the shape of the first argument, as the state of a step has, and is returned as that is taken.
     assert found.specs == {"x": ("data", None), "output{}": ("data", None)} and found.mesh is None
     assert "found: 1 annotation" in repr(found)
+    assert "partition(shardings=found.shardings).explain() says why" in repr(found) and " -o " not in repr(found)
     partitioned = module.partition(8, shardings=found.shardings)
     assert "no collectives" in repr(partitioned.explain())
 

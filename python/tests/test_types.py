@@ -21,7 +21,7 @@ def test_mypy_finds_nothing(tmp_path):
     assert found.returncode == 0, found.stdout
 
 
-@pytest.mark.parametrize("name", ["_arrays", "_diff", "_files", "_jaxlib", "_protos", "_render", "_spelling", "_torch"])
+@pytest.mark.parametrize("name", ["_arrays", "_diff", "_files", "_jaxlib", "_protos", "_render", "_shardings", "_specs", "_spelling", "_torch"])
 def test_the_examples_of_docstrings_are_true(name):
     result = doctest.testmod(importlib.import_module(f"toroid.{name}"))
     assert result.attempted > 0 and result.failed == 0

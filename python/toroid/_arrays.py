@@ -59,13 +59,23 @@ def _dtype(name: str) -> np.dtype[Any]:
 
 
 def leaves(x: Any) -> Iterator[Any]:
-    """The arrays of nested tuples, lists and dicts, dicts in the order of their keys, as jax flattens them."""
+    """The arrays of nested tuples, lists and dicts, dicts in the order of their keys, and where jax is imported of all that it flattens.
+
+    Functions are left out, which modules of equinox hold beside their arrays.
+    """
+    jax = sys.modules.get("jax")
+    if hasattr(jax, "tree"):
+        return (leaf for leaf in getattr(jax, "tree").leaves(x) if not callable(leaf) or hasattr(leaf, "dtype"))
+    return _nested(x)
+
+
+def _nested(x: Any) -> Iterator[Any]:
     if isinstance(x, dict):
         for key in sorted(x):
-            yield from leaves(x[key])
+            yield from _nested(x[key])
     elif isinstance(x, (tuple, list)):
         for element in x:
-            yield from leaves(element)
+            yield from _nested(element)
     elif x is not None:
         yield x
 

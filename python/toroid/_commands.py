@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -88,29 +89,27 @@ class _Process(threading.Thread):
         self._lock = threading.Lock()
         self._process: Optional[subprocess.Popen[bytes]] = None
         self._cancelled = False
-        self.error: Optional[OSError] = None  # The command could not be started.
+        self.error: Optional[Exception] = None  # The command could not be started, or not be heard.
         self.exit_code, self.output, self.errors = 0, "", ""
         self.ended = threading.Event()
 
     def run(self) -> None:
         try:
             self._run()
+        except Exception as error:  # pylint: disable=broad-except
+            self.error = error  # Raised where the command was called.
         finally:
             self.ended.set()
 
     def _run(self) -> None:
-        try:
-            process = subprocess.Popen(
-                self._words,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=dict(os.environ, COLUMNS=os.environ.get("COLUMNS", "120")),
-                start_new_session=True,  # Ctrl-C reaches Python alone, which then ends the command.
-            )
-        except OSError as error:
-            self.error = error
-            return
+        process = subprocess.Popen(
+            self._words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(os.environ, COLUMNS=os.environ.get("COLUMNS", "120")),
+            start_new_session=True,  # Ctrl-C reaches Python alone, which then ends the command.
+        )
         with self._lock:
             self._process = process
             if self._cancelled:
@@ -145,8 +144,25 @@ def _finish(words: Sequence[str], bar: _Progress) -> _Process:
     finally:
         bar.close()
     if process.error is not None:
-        raise ToroidError(f"{words[0]}: {process.error.strerror or process.error}")
+        raise ToroidError(f"{words[0]}: {getattr(process.error, 'strerror', None) or first_line(process.error)}")
     return process
+
+
+def _checked(argument: Word) -> str:
+    """An argument as text, which the system takes.
+
+    Raises:
+      ToroidError: if it has a zero byte, or is no text of Unicode.
+    """
+    text = os.fspath(argument)
+    shown = re.sub("^--[a-z_]+=", "", text)[:_LONGEST_LINE]
+    try:
+        encoded = os.fsencode(text)
+    except UnicodeEncodeError:
+        raise ToroidError(f"{shown!r} is no text of Unicode") from None
+    if b"\0" in encoded:
+        raise ToroidError(f"{shown!r} has a zero byte")
+    return text
 
 
 def _frames_of_package() -> int:
@@ -177,7 +193,7 @@ def run(
       ToroidError: with the command's own line, in which flags are spelled as in Python, if it ends with another exit code.
       KeyboardInterrupt: after the command was ended.
     """
-    words = [command_path(name)] + [os.fspath(argument) for argument in arguments]
+    words = [command_path(name)] + [_checked(argument) for argument in arguments]
     process = _finish(words, _Progress(name, progress))
     exit_code = process.exit_code
     lines = [line for line in in_python(without_folders(process.errors)).splitlines() if line.strip()]

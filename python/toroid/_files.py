@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
@@ -13,15 +14,30 @@ MOST_BYTES = 2**31 - 1
 _PREFIX = "toroid-"
 
 
+def _remove(folder: str, maker: int) -> None:
+    """Removes a folder in the process that made it: a child by fork has the object, too, and ends before it."""
+    if os.getpid() == maker:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 class Files:
     """A folder for the files of one object, which goes with it.
 
-    Messages name its files without the folder (`without_folders`), so that a file has the name of what the user gave.
+    Messages name its files without the folder (`without_folders`), so that a file has the name of what the user gave. A copy, and
+    what another process gets by pickle, has a folder and files of its own.
     """
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._finalizer = weakref.finalize(self, shutil.rmtree, str(self.folder), True)
+        self._finalizer = weakref.finalize(self, _remove, str(self.folder), os.getpid())
+
+    def __getstate__(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in self.folder.iterdir()}
+
+    def __setstate__(self, files: dict[str, bytes]) -> None:
+        Files.__init__(self)
+        for name, data in files.items():
+            (self.folder / name).write_bytes(data)
 
     def write(self, name: str, data: bytes) -> Path:
         path = self.folder / re.sub(r"[^\w.\[\]()-]", "_", name)[:100]

@@ -25,10 +25,14 @@ def hlo_of_stablehlo(data: bytes, name: str = "StableHLO") -> bytes:
       data: text, bytecode or a portable artifact.
       name: what the module is called in errors.
     """
+    if b"_platform_index" in data:
+        raise ToroidError(f"{name}: exported for several platforms; export it for one of them: platforms=['tpu']")
     mlir = _xla_mlir(f"{name}: StableHLO bytecode is read")
     try:
         computation = mlir.mlir_module_to_xla_computation(data, use_tuple_args=False, return_tuple=False)
     except Exception as error:  # jaxlib raises its own kinds.
+        if b"jax.uses_shape_polymorphism" in data and "can't be translated" in str(error):
+            raise ToroidError(f"{name}: exported with symbolic shapes; export it for given shapes") from None
         raise ToroidError(f"{name}: {first_line(error)}") from None
     return bytes(computation.as_serialized_hlo_module_proto())
 
@@ -183,7 +187,13 @@ def _recorded_shardings(jax_mlir: Any, text: str) -> tuple[list[str], list[str]]
 
 
 def _devices(jax: Any, devices: Optional[Sequence[Any]], count: int) -> list[Any]:
-    found = list(jax.devices() if devices is None else devices)
+    try:
+        found = list(jax.devices() if devices is None else devices)
+    except TypeError:
+        raise ToroidError(f"devices: expected a list of devices of jax, got {type(devices).__name__}") from None
+    for device in found:
+        if not isinstance(device, jax.Device):
+            raise ToroidError(f"devices: {device!r} is no device of jax")
     if len(found) < count or (devices is not None and len(found) != count):
         raise ToroidError(
             f"the program is for {count} devices, jax has {len(found)}; before jax starts, "

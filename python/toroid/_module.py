@@ -14,13 +14,24 @@ from toroid import _arrays, _load, _render
 from toroid._commands import ToroidError, Word, run, run_json
 from toroid._files import Files
 from toroid._program import Partitioned, Program, Shardings
-from toroid._results import Check, FoundShardings, Simulation, Text
-from toroid._shardings import mesh_axes, sharding_text
-from toroid._spelling import in_python
+from toroid._results import Check, Explanation, FoundShardings, Simulation, Text
+from toroid._shardings import mesh_axes, names_of, sharding_of
+from toroid._specs import in_specs
+from toroid._spelling import in_authors_names, in_python, with_places
 
 
 class Module(Program):
     """A program of the whole mesh, with or without shardings."""
+
+    _result_names: Sequence[str] = ()  # Where each result is in the tree that a function of jax returns.
+
+    def _run(self, words: Sequence[Word], progress: Optional[bool]) -> str:
+        """Runs hlo-partition; in its errors parameters have the author's names."""
+        try:
+            return run("hlo-partition", words, progress=progress)
+        except ToroidError as error:
+            names = {parameter["name"]: parameter.get("author_name", "") for parameter in self.describe()["parameter_list"]}
+            raise ToroidError(in_authors_names(str(error), names)) from None
 
     def partition(
         self,
@@ -29,7 +40,7 @@ class Module(Program):
         shardings: Optional[Shardings] = None,
         mesh: Any = None,
         machine: Optional[str] = None,
-        strategies: Optional[Sequence[str]] = None,
+        strategies: Union[str, Sequence[str], None] = None,
         progress: Optional[bool] = None,
     ) -> Partitioned:
         """Writes the program of one device, as `hlo-partition`.
@@ -54,10 +65,33 @@ class Module(Program):
         if machine is not None:
             words.append(f"--machine={machine}")
         if strategies is not None:
-            words.append("--strategies=" + (",".join(strategies) or "none"))
-        explained = run_json("hlo-partition", words, progress=progress)
+            words.append("--strategies=" + (",".join(names_of(strategies, "strategies")) or "none"))
+        explained = json.loads(self._run(words, progress))
         statistics = json.loads((files.folder / "statistics.json").read_text())
-        return Partitioned(out, files, self, statistics, explained)
+        return Partitioned(out, files, self, statistics, explained, self._named_axes(mesh))
+
+    def explain(
+        self,
+        num_partitions: Optional[int] = None,
+        *,
+        full: bool = False,
+        machine: Optional[str] = None,
+        shardings: Optional[Shardings] = None,
+        mesh: Any = None,
+        progress: Optional[bool] = None,
+    ) -> Explanation:
+        """The table of `hlo-partition --explain`: of this program, partitioned, or if it is partitioned already, as XLA's are, of it as it is.
+
+        Args:
+          num_partitions: as for `partition`; so are `machine`, `shardings`, `mesh` and `progress`.
+          full: a row for every collective, instead of one for those that differ by a layer's number.
+          machine: a slice, such as "tpu-v3-128", whose predicted times are added, and decide how the program is partitioned.
+        """
+        words: list[Word] = [self._path, "--explain=" + ("full_json" if full else "json"), *self._mesh_words(num_partitions, shardings, mesh)]
+        if machine is not None:
+            words.append(f"--machine={machine}")
+        data = json.loads(self._run(words, progress))
+        return Explanation(data, data.pop("table"), self._named_axes(mesh))
 
     def why(
         self,
@@ -77,8 +111,9 @@ class Module(Program):
         Raises:
           ToroidError: if no array has the name; the message has the nearest one.
         """
+        _require_name(name)
         words: list[Word] = [self._path, f"--why={name}", *self._mesh_words(num_partitions, shardings, mesh)]
-        return Text(in_python(run("hlo-partition", words, progress=progress)))
+        return Text(self._spelled(self._run(words, progress), mesh))
 
     def what_if(
         self,
@@ -100,10 +135,11 @@ class Module(Program):
         Raises:
           ToroidError: if no value has the name, or the sharding does not fit it.
         """
-        text = sharding_text(sharding, self._ranks().get(name), self._axes(mesh))
-        words: list[Word] = [self._path, f"--what_if={name}={text}"]
+        _require_name(name)
+        text = sharding_of(name, sharding, self._ranks().get(name), self._axes(mesh))
+        words: list[Word] = [self._path, f"--what_if={self._command_name(name)}={text}"]
         words += self._mesh_words(num_partitions, shardings, mesh)
-        return Text(in_python(run("hlo-partition", words, progress=progress)))
+        return Text(self._spelled(self._run(words, progress), mesh))
 
     def advise(
         self,
@@ -119,7 +155,7 @@ class Module(Program):
           num_partitions: as for `partition`; so are `shardings`, `mesh` and `progress`.
         """
         words: list[Word] = [self._path, "--advise", *self._mesh_words(num_partitions, shardings, mesh)]
-        return Text(in_python(run("hlo-partition", words, progress=progress)))
+        return Text(self._spelled(self._run(words, progress), mesh))
 
     def search(
         self,
@@ -164,9 +200,9 @@ class Module(Program):
             words.append(f"--machine={machine}")
         if memory is not None:
             words.append(f"--memory={memory}")
-        words += [f"--free={name}" for name in ([free] if isinstance(free, str) else free)]
-        words += [f"--fix={name}" for name in ([fix] if isinstance(fix, str) else fix)]
-        text = in_python(run("hlo-partition", words, progress=progress))
+        words += [f"--free={name}" for name in names_of(free, "free")]
+        words += [f"--fix={name}" for name in names_of(fix, "fix")]
+        text = self._spelled(self._run(words, progress), mesh)
         return FoundShardings.read(text, out.read_text())
 
     def page(
@@ -190,7 +226,7 @@ class Module(Program):
         words: list[Word] = [self._path, f"--html={os.fspath(out)}", *self._mesh_words(num_partitions, shardings, mesh)]
         if machine is not None:
             words.append(f"--machine={machine}")
-        run("hlo-partition", words, progress=progress)
+        self._run(words, progress)
         return Path(out)
 
     def check(
@@ -234,8 +270,25 @@ class Module(Program):
                 raise ToroidError(f"shardings: expected a mapping of names to shardings, got {type(shardings).__name__}")
             ranks = self._ranks()
             for name, sharding in shardings.items():
-                words += ["--shard", f"{name}={sharding_text(sharding, ranks.get(name), axes)}"]
+                words += ["--shard", f"{self._command_name(name)}={sharding_of(str(name), sharding, ranks.get(name), axes)}"]
         return words
+
+    def _named_axes(self, mesh: Any) -> Optional[dict[str, int]]:
+        """The axes that the texts of the commands name: of the mesh that is given, or the module's own."""
+        own = list(self.describe()["shardings"]["meshes"])
+        if mesh is None and len(own) == 1 and re.fullmatch(r"mesh\[[^\]]*\]", own[0]):
+            mesh = {name: int(size) for name, size in re.findall(r"'([^']+)'=(\d+)", own[0])}
+        return self._axes(mesh)
+
+    def _spelled(self, text: str, mesh: Any) -> str:
+        """A text of the commands in words of Python and jax."""
+        return with_places(in_specs(in_python(text), self._named_axes(mesh)), self._result_names)
+
+    def _command_name(self, name: Any) -> str:
+        """What the commands call a value: a result by its number, since a value that is returned twice has two places in the tree."""
+        if name in self._result_names and name not in {parameter.get("author_name") for parameter in self.describe()["parameter_list"]}:
+            return f"output{{{list(self._result_names).index(name)}}}"
+        return str(name)
 
     def _axes(self, mesh: Any) -> Optional[dict[str, int]]:
         """The axes of a mesh; those that it does not name have the sizes of the module's own mesh, if it has one."""
@@ -247,7 +300,14 @@ class Module(Program):
         return {**sizes, **axes} if axes.keys() <= sizes.keys() else axes
 
     def _ranks(self) -> dict[str, int]:
+        """The ranks of parameters and results by their names."""
         ranks = {}
+        results = _arrays.arrays_of(self.describe()["result"]["shape"])
+        for i, result in enumerate(results):
+            names = [f"output{{{i}}}"] + (["output{}"] if len(results) == 1 else [])
+            if len(self._result_names) == len(results):
+                names.append(self._result_names[i])
+            ranks.update({name: len(result.shape) for name in names})
         for parameter in self.describe()["parameter_list"]:
             arrays = _arrays.arrays_of(parameter["shape"])
             if len(arrays) != 1:  # A tuple's sharding is written as HLO has it.
@@ -261,6 +321,11 @@ class Module(Program):
     def __repr__(self) -> str:
         counts = self.describe()
         return f"{self.name}: {counts.get('instructions', '?')} instructions, {len(counts['parameter_list'])} parameters"
+
+
+def _require_name(name: Any) -> None:
+    if not isinstance(name, str) or not name:
+        raise ToroidError(f"name: expected the name of a value, got {name!r}")
 
 
 def load(
@@ -288,6 +353,7 @@ def load(
         files = Files()
         path = files.write(source.name, source.data)
     module = Module(path, files, name or "module")
+    module._result_names = () if isinstance(source, Path) else source.results
     module._description = run_json("hlo-convert", [path, "--stats=json"])  # Reads the file: an error shows here.
     module.name = name or module._description.get("name", path.name)
     return module

@@ -11,9 +11,10 @@ from toroid import _arrays, _jaxlib, _protos, _render
 from toroid._commands import ToroidError, Word, run, run_json
 from toroid._files import Files
 from toroid._results import Explanation, Simulation
-from toroid._spelling import in_python
+from toroid._spelling import in_order, tried_lines
 
 Shardings = Mapping[str, Any]
+_RATES = ("compiler", "measured")
 
 
 class Program:
@@ -22,6 +23,15 @@ class Program:
     def __init__(self, path: Path, files: Optional[Files], name: str):
         self._path, self._files, self.name = path, files, name
         self._description: Optional[dict[str, Any]] = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process, or a copy, has the files elsewhere.
+        return {**self.__dict__, "_path": Path(self._path.name) if self._files is not None else self._path.absolute()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._files is not None:
+            self._path = self._files.folder / self._path
 
     @property
     def path(self) -> Path:
@@ -70,8 +80,12 @@ class Program:
         words: list[Word] = [self._path, "--json=-", *self._mesh_words(None, None, mesh)]
         if machine is not None:
             words.append(f"--machine={machine}")
+        if rates is not None and rates not in _RATES:
+            raise ToroidError(f"rates: expected {' or '.join(map(repr, _RATES))}, got {rates!r}")
         if rates is not None:
             words.append(f"--rates={rates}")
+        if settings is not None and not isinstance(settings, Mapping):
+            raise ToroidError(f"settings: expected a mapping of names to values, got {type(settings).__name__}")
         for key, value in (settings or {}).items():
             words += ["--set", f"{key}={value}"]
         data = run_json("hlo-simulate", words, progress=progress)
@@ -94,10 +108,12 @@ class Partitioned(Program):
         whole: Program,
         statistics: dict[str, Any],
         explained: dict[str, Any],
+        axes: Optional[Mapping[str, int]] = None,
     ):
         super().__init__(path, files, whole.name)
         self._whole = whole
         self.statistics = statistics
+        self._axes_of_mesh = axes
         self._explained = explained  # By the run that made it: the file does not hold the notes.
 
     @property
@@ -125,9 +141,13 @@ class Partitioned(Program):
             if machine is not None:
                 words.append(f"--machine={machine}")
             data = run_json("hlo-partition", words)
-            data["notes"] = self._explained["notes"]
+            # What the partitioner noted and tried is not in the file.
+            for key in ("notes", "diagnosis"):
+                data[key] = self._explained[key]
+            tried = tried_lines(self._explained["table"])
             data["table"] += "".join(note["text"] + "\n" for note in data["notes"])
-        return Explanation(data, in_python(data.pop("table")))
+            data["table"] = in_order(tried, data["table"])
+        return Explanation(data, data.pop("table"), self._axes_of_mesh)
 
     def run(self, args: Optional[Sequence[Any]] = None, *, progress: Optional[bool] = None) -> list[np.ndarray]:
         """Runs the program on simulated devices: whole arguments in, whole results out.
@@ -153,9 +173,9 @@ class Partitioned(Program):
         return _jaxlib.callable_of(self.stablehlo(), *self.arrays(), self.num_partitions, devices)
 
     def __repr__(self) -> str:
-        sent = sum(c["sent_bytes"] for c in self.statistics["collectives"].values())
         count = sum(c["count"] for c in self.statistics["collectives"].values())
+        sent = _render.size(self._explained["sent_bytes"])  # With the trips of loops.
         return (
-            f"{self.name}: one program for {self.num_partitions} devices; {count} collectives send "
-            f"{_render.size(sent)} per device; peak memory {_render.size(self.statistics['memory']['peak'])}"
+            f"{self.name}: one program for {self.num_partitions} devices; {count} collectives send {sent} per device; "
+            f"peak memory {_render.size(self.statistics['memory']['peak'])}"
         )

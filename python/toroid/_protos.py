@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, Iterator, NamedTuple, Optional, Union
+from typing import Callable, Iterator, NamedTuple, Optional, Sequence, Union
 
 from toroid._commands import ToroidError
 
@@ -12,6 +12,7 @@ _FIXED = {1: 8, 5: 4}  # Wire types of so many bytes.
 _COMPUTATIONS, _ENTRY_COMPUTATION_ID = 3, 6
 _INSTRUCTIONS, _COMPUTATION_ID = 2, 5
 _OPCODE, _METADATA, _PARAMETER_NUMBER = 2, 7, 9
+_ROOT_ID, _ID, _OPERAND_IDS, _FRONTEND_ATTRIBUTES = 6, 35, 36, 68
 _OP_NAME, _SOURCE_FILE, _SOURCE_LINE, _STACK_FRAME_ID = 2, 3, 4, 15
 # HloProto.hlo_module, HloModuleProto.stack_frame_index, StackFrameIndexProto.file_names.
 _HLO_MODULE, _STACK_FRAME_INDEX, _FILE_NAMES = 1, 17, 1
@@ -140,6 +141,58 @@ def with_origins(module: bytes, origin: Callable[[str, int], Optional[Origin]]) 
         return _each(data, _INSTRUCTIONS, lambda each: instruction(each, in_entry))
 
     return _each(module, _COMPUTATIONS, computation)
+
+
+def with_result_names(module: bytes, names: Sequence[str]) -> bytes:
+    """An HloModuleProto whose results have the attribute that the commands read their names from (hlo/analysis/output_names.h).
+
+    Args:
+      module: a serialized HloModuleProto.
+      names: of all results, such as "result['w']"; the module stays as it is if it has another number of them.
+    """
+    entry = _integer(module, _ENTRY_COMPUTATION_ID)
+
+    def computation(data: bytes) -> bytes:
+        if _integer(data, _COMPUTATION_ID) != entry:
+            return data
+        root = _integer(data, _ROOT_ID)
+        instructions = [content for number, _, content in _fields(data) if number == _INSTRUCTIONS and isinstance(content, bytes)]
+        results = [root]
+        for each in instructions:
+            if _integer(each, _ID) == root and _opcode(each) == "tuple":
+                results = _operands(each)
+        if len(results) != len(names):
+            return data
+        # A value that is returned twice has its first name; an argument that is returned keeps its own.
+        named = {result: name for result, name in reversed(list(zip(results, names)))}
+
+        def instruction(data: bytes) -> bytes:
+            name = named.get(_integer(data, _ID))
+            if name is None or _opcode(data) == "parameter":
+                return data
+            pair = _field(1, b"jax.result_info") + _field(2, name.encode("utf-8", "replace"))
+            return data + _field(_FRONTEND_ATTRIBUTES, _field(1, pair))  # Adds to those that are there.
+
+        return _each(data, _INSTRUCTIONS, instruction)
+
+    return _each(module, _COMPUTATIONS, computation)
+
+
+def _opcode(instruction: bytes) -> str:
+    return next((_text(content) for field, _, content in _fields(instruction) if field == _OPCODE), "")
+
+
+def _operands(instruction: bytes) -> list[int]:
+    ids: list[int] = []
+    for field, _, content in _fields(instruction):
+        if field == _OPERAND_IDS and isinstance(content, int):
+            ids.append(content)
+        elif field == _OPERAND_IDS and isinstance(content, bytes):  # Packed.
+            at = 0
+            while at < len(content):
+                value, at = _varint(content, at)
+                ids.append(value)
+    return ids
 
 
 def _integer(message: bytes, number: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any, Iterable, Optional
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional
 
 if TYPE_CHECKING:
     import pandas
@@ -72,8 +72,8 @@ def _trips(row: dict[str, Any]) -> str:
     return f"{count} × {row['trips']:,} trips" if row["trips"] is not None else f"{count} in a loop"
 
 
-def explanation(data: dict[str, Any]) -> str:
-    """The page's table of `Explanation`."""
+def explanation(data: dict[str, Any], spelled: Callable[[str], str]) -> str:
+    """The page's table of `Explanation`, its shardings spelled by a function of texts."""
     rows, timed = data["rows"], "step_seconds" in data
     total = max(sum(row["sent_bytes"] for row in rows), 1)
     header = [("collective", True), ("count", False), ("group", False), ("sent", False), ("share", True)]
@@ -92,10 +92,10 @@ def explanation(data: dict[str, Any]) -> str:
         ]
         if timed:
             cell.append(seconds(row["seconds"]))
-        cell += [escape(row["name"]), escape(row["step"].replace(" -> ", " → ")), escape(row["source"])]
+        cell += [escape(row["name"]), escape(spelled(row["step"]).replace(" -> ", " → ")), escape(row["source"])]
         cells.append(cell)
     out = f"<p>Each device sends <b>{size(data['sent_bytes'])}</b>.</p>" + _table(header, cells)
-    notes = "".join(f"<li>{escape(n['text'])}</li>" for n in data["notes"])
+    notes = "".join(f"<li>{escape(spelled(n['text']))}</li>" for n in data["notes"])
     return out + (f"<ul>{notes}</ul>" if notes else "")
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from toroid import _render
+from toroid._specs import in_specs
+from toroid._spelling import in_python
 
 if TYPE_CHECKING:
     import pandas
@@ -86,7 +88,14 @@ class Result:
 
 
 class Explanation(Result):
-    """The collectives of a partitioned program, with what needs them."""
+    """The collectives of a partitioned program, with what needs them.
+
+    Shardings are printed as `PartitionSpec`s where the program names its axes; in rows they are as the command writes them.
+    """
+
+    def __init__(self, data: dict[str, Any], table: str, axes: Optional[Mapping[str, int]] = None):
+        super().__init__(data, in_specs(in_python(table), axes))
+        self._axes = axes
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -108,7 +117,7 @@ class Explanation(Result):
         return _render.frame(self.rows)
 
     def _repr_html_(self) -> str:
-        return _render.explanation(self._data)
+        return _render.explanation(self._data, lambda text: in_specs(text, self._axes))
 
 
 class Check(Result):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Mapping, Optional
+from typing import Any, Iterable, Mapping, Optional
 
 from toroid._commands import ToroidError
 
@@ -33,6 +33,23 @@ def mesh_axes(mesh: Any) -> Optional[dict[str, int]]:
     return {str(name): int(size) for name, size in shape.items()}
 
 
+def names_of(names: Any, argument: str) -> list[str]:
+    """The texts of an argument that takes one or several.
+
+    >>> names_of("w", "free"), names_of(("w", "b"), "free")
+    (['w'], ['w', 'b'])
+    """
+    if isinstance(names, str):
+        return [names]
+    if isinstance(names, Mapping) or not isinstance(names, Iterable):
+        raise ToroidError(f"{argument}: expected a text or several, got {type(names).__name__}")
+    found = list(names)
+    for name in found:
+        if not isinstance(name, str):
+            raise ToroidError(f"{argument}: expected texts, got {name!r}")
+    return found
+
+
 def _axes_of_dimension(entry: Any) -> list[str]:
     if entry is None:
         return []
@@ -41,6 +58,14 @@ def _axes_of_dimension(entry: Any) -> list[str]:
     if isinstance(entry, (tuple, list)) and all(isinstance(axis, str) for axis in entry):
         return list(entry)
     raise ToroidError(f"a dimension of a spec is None, an axis or a tuple of axes, not {entry!r}")
+
+
+def sharding_of(name: str, sharding: Any, rank: Optional[int], axes: Optional[Mapping[str, int]]) -> str:
+    """As `sharding_text`, whose errors begin with the array's name."""
+    try:
+        return sharding_text(sharding, rank, axes)
+    except ToroidError as error:
+        raise ToroidError(f"{name}: {error}") from None
 
 
 def sharding_text(sharding: Any, rank: Optional[int], axes: Optional[Mapping[str, int]]) -> str:
@@ -66,8 +91,12 @@ def sharding_text(sharding: Any, rank: Optional[int], axes: Optional[Mapping[str
     if rank is not None and len(dimensions) > rank:
         raise ToroidError(f"{sharding} has {len(dimensions)} dimensions, the array has {rank}")
     dimensions += [[] for _ in range((rank or 0) - len(dimensions))]
+    cutting = sum(dimensions, [])
+    for axis in cutting:
+        if cutting.count(axis) > 1:
+            raise ToroidError(f"{sharding} uses axis {axis!r} twice")
     if axes is not None:
-        for axis in sum(dimensions, []):
+        for axis in cutting:
             if axis not in axes:
                 raise ToroidError(f"the mesh has no axis {axis!r}; it has {', '.join(axes)}")
     cuts = ", ".join("{" + ", ".join(f'"{axis}"' for axis in dimension) + "}" for dimension in dimensions)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import Any, Callable, Iterator, Optional, TypeVar
+import inspect
+from typing import Any, Callable, Mapping, Optional, TypeVar
 
 from toroid._commands import ToroidError
+from toroid._load import require_platform
 from toroid._module import Module, load
 from toroid._program import Partitioned
 from toroid._results import Explanation
@@ -35,6 +37,40 @@ def _afresh(f: Callable[..., Any]) -> Callable[..., Any]:
     return same
 
 
+def _options_of_jit(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Those that `jax.jit` takes, and the others, which are arguments of the step."""
+    import jax  # pylint: disable=import-outside-toplevel
+
+    known = inspect.signature(jax.jit).parameters
+    own = {name: value for name, value in options.items() if name in known}
+    return own, {name: value for name, value in options.items() if name not in known}
+
+
+def _is_traced(x: Any) -> bool:
+    """Whether jax traces a leaf: arrays, their shapes, numbers; not functions and texts."""
+    return hasattr(x, "dtype") or isinstance(x, (bool, int, float, complex))
+
+
+def _without_constants(f: Callable[..., Any], arguments: Any) -> tuple[Callable[..., Any], Any]:
+    """A function of the leaves that jax traces alone, and these: others, such as the functions in a module of equinox, are its constants."""
+    import jax  # pylint: disable=import-outside-toplevel
+
+    leaves, tree = jax.tree.flatten(arguments)
+    if all(map(_is_traced, leaves)):
+        return f, arguments
+
+    def traced(x: Any) -> Any:
+        return jax.tree.map(lambda leaf: leaf if _is_traced(leaf) else None, x)
+
+    @functools.wraps(f)
+    def same(*args: Any, **kwargs: Any) -> Any:
+        given = iter(jax.tree.leaves((args, kwargs)))
+        args, kwargs = jax.tree.unflatten(tree, [next(given) if _is_traced(leaf) else leaf for leaf in leaves])
+        return traced(f(*args, **kwargs))
+
+    return same, traced(arguments)
+
+
 def lower(
     f: Callable[..., Any],
     *args: Any,
@@ -42,23 +78,30 @@ def lower(
     in_shardings: Any = None,
     out_shardings: Any = None,
     platform: Optional[str] = "tpu",
-    **jit_options: Any,
+    **options: Any,
 ) -> Module:
     """The program of f for these arguments, on a mesh that need not exist.
 
     Args:
       f: a function, or what `jax.jit` made of one.
-      *args: arrays or `jax.ShapeDtypeStruct`s, with or without shardings.
+      *args: arrays or `jax.ShapeDtypeStruct`s, with or without shardings, in pytrees; what is neither array nor number in them, such
+        as the functions in a module of equinox, is a constant of the program.
       mesh: an `AbstractMesh`, a mesh, or a mapping of axis names to sizes; bare `PartitionSpec`s inside f and in the shardings mean
         its axes.
       in_shardings: as for `jax.jit`; specs are put on the mesh.
       out_shardings: likewise.
       platform: what f is lowered for.
-      **jit_options: further options of `jax.jit`, such as `donate_argnums`.
+      **options: further options of `jax.jit`, such as `donate_argnums`; others are keyword arguments of f.
+
+    Raises:
+      ToroidError: if the mesh, the platform or an argument is none. What jax refuses, such as a spec over an axis that the mesh lacks,
+        is an error of jax.
     """
     import jax  # pylint: disable=import-outside-toplevel
+    import jax.extend.backend  # pylint: disable=import-outside-toplevel,unused-import
     from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec  # pylint: disable=import-outside-toplevel
 
+    require_platform(platform)
     _leave_out_of_stacks()
     if mesh is not None and not isinstance(mesh, AbstractMesh):
         # Axes of a mesh in explicit mode have other rules for constraints; a step that is jitted with shardings has none of them.
@@ -100,7 +143,11 @@ def lower(
             sharding = on_mesh(sharding)
         return struct(x.shape, x.dtype, sharding=sharding, weak_type=x.weak_type)
 
-    args = jax.tree.map(shape_of, args)
+    jit_options, keywords = _options_of_jit(options)
+    arguments = jax.tree.map(shape_of, (args, keywords))
+    if not jit_options.keys() & {"static_argnums", "static_argnames"} and not hasattr(f, "trace"):
+        f, arguments = _without_constants(f, arguments)
+    args, keywords = arguments
     if in_shardings is not None:
         jit_options["in_shardings"] = placed(in_shardings)
     if out_shardings is not None:
@@ -108,7 +155,7 @@ def lower(
     jitted = jax.jit(_afresh(f), **jit_options) if jit_options or not hasattr(f, "trace") else f
     context: Any = jax.sharding.use_abstract_mesh(mesh) if mesh is not None else contextlib.nullcontext()
     with context:
-        traced = jitted.trace(*args)
+        traced = jitted.trace(*args, **keywords)
         lowered = traced.lower(lowering_platforms=(platform,)) if platform else traced.lower()
     return load(lowered)
 

@@ -1,6 +1,7 @@
 // Changes of annotations that were tried.
 #include "explain/advice.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -121,7 +122,8 @@ TEST(AdviceTest, AProgramThatSendsNothingNeedsNone) {
   EXPECT_THAT(AdviceOn(*Layers("{devices=[8,1]<=[8]}")).advice, IsEmpty());
   EXPECT_EQ(
       AdviceText({}),
-      "advice: none of the changes that were tried saves a twentieth of the bytes, or on a machine a hundredth of the time\n");
+      "advice: none of the changes that were tried saves a twentieth of the bytes, or takes away a collective with a "
+      "hundredth of them, or on a machine saves a hundredth of the time\n");
 }
 
 TEST(AdviceTest, ChangesThatRepeatWorkOrNeedMoreMemoryAreLeftOut) {
@@ -159,6 +161,68 @@ ENTRY main {
   EXPECT_EQ(advised.advice[0].change.from, "[{}, {b2}]");
   EXPECT_EQ(advised.advice[0].change.to, "[{a4}, {b2}]");
   EXPECT_THAT(AdviceText(advised.advice), HasSubstr(", without the all-gather of "));
+}
+
+// A weight whose two cut dimensions are exchanged, in a mesh of two axes.
+TEST(AdviceTest, TwoCutDimensionsAreExchanged) {
+  const auto module = ParseModule(R"(HloModule m
+ENTRY main {
+  x = f32[1024,1024] parameter(0), sharding={devices=[4,1,4]<=[16] last_tile_dim_replicate}
+  w = f32[1024,4096] parameter(1), sharding={devices=[4,4]<=[16]}
+  v = f32[4096,1024] parameter(2), sharding={devices=[4,4]<=[16]}, metadata={op_name="params['w2']"}
+  h = f32[1024,4096] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT y = f32[1024,1024] dot(h, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={devices=[4,1,4]<=[16] last_tile_dim_replicate}
+})");
+  ASSERT_OK(module);
+  const Advised advised = AdviceOn(**module);
+  ASSERT_FALSE(advised.advice.empty());
+  const auto found = std::find_if(advised.advice.begin(), advised.advice.end(), [](const Advice& advice) {
+    return advice.change.from == "[{a4}, {b4}]" && advice.change.to == "[{b4}, {a4}]";
+  });
+  ASSERT_NE(found, advised.advice.end()) << AdviceText(advised.advice);
+  EXPECT_EQ(found->change.name, "params['w2']");
+}
+
+// A cache behind the weights, in and out: changed alone, it would have to be moved as a result.
+TEST(AdviceTest, AnArgumentBehindOthersIsChangedTogetherWithItsNewValue) {
+  const auto module = ParseModule(R"(HloModule m
+ENTRY main {
+  w = f32[64] parameter(0), sharding={replicated}, metadata={op_name="params['w']"}
+  k = f32[512,512] parameter(1), sharding={devices=[1,8]<=[8]}, metadata={op_name="cache['k']"}
+  v = f32[512,512] parameter(2), sharding={devices=[8,1]<=[8]}, metadata={op_name="cache['v']"}
+  n = f32[512,512] add(k, v)
+  m = f32[512,512] multiply(v, v)
+  ROOT t = (f32[512,512], f32[512,512]) tuple(n, m), sharding={{devices=[1,8]<=[8]}, {devices=[8,1]<=[8]}}
+})");
+  ASSERT_OK(module);
+  const Advised advised = AdviceOn(**module);
+  ASSERT_FALSE(advised.advice.empty());
+  EXPECT_EQ(advised.advice[0].change.name, "cache['k']");
+  EXPECT_THAT(advised.advice[0].change.given,
+              ElementsAre("cache['k']={devices=[8,1]<=[8]}", "output{0}={devices=[8,1]<=[8]}"));
+  EXPECT_EQ(advised.advice[0].effect.then.explanation.sent_bytes, 0);
+}
+
+// A constraint in the way of a small array, beside weights that are gathered.
+TEST(AdviceTest, AChangeThatRemovesARowIsToldThoughItSavesLittle) {
+  const auto module = ParseModule(R"(HloModule m
+ENTRY main {
+  x = f32[1024,1024] parameter(0), sharding={devices=[4,1,4]<=[16] last_tile_dim_replicate}
+  w = f32[1024,4096] parameter(1), sharding={devices=[4,4]<=[16]}
+  b = f32[1024,256] parameter(2), sharding={devices=[16,1]<=[16]}, metadata={op_name="batch"}
+  h = f32[1024,4096] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  s = f32[1024,256] custom-call(b), custom_call_target="Sharding", sharding={devices=[1,16]<=[16]}
+  t = f32[1024,256] tanh(s)
+  ROOT r = (f32[1024,4096], f32[1024,256]) tuple(h, t), sharding={{devices=[4,4]<=[16]}, {devices=[16,1]<=[16]}}
+})");
+  ASSERT_OK(module);
+  const Advised advised = AdviceOn(**module);
+  const auto found = std::find_if(advised.advice.begin(), advised.advice.end(),
+                                  [](const Advice& advice) { return advice.change.name == "s"; });
+  ASSERT_NE(found, advised.advice.end()) << AdviceText(advised.advice);
+  const double saved = static_cast<double>(found->change.sent_now - found->change.sent_then);
+  EXPECT_LT(saved, 0.05 * static_cast<double>(found->change.sent_now));
+  EXPECT_FALSE(found->change.removed.empty());
 }
 
 // A moment that is cut otherwise than its weight: changed alone, it would have to be moved as a result.

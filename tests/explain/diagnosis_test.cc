@@ -11,8 +11,11 @@
 namespace toroid {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 TriedChange Change() {
   TriedChange change;
@@ -33,6 +36,28 @@ TEST(DiagnosisTest, SaysWhichAnnotationChangedHowSendsAndNeedsHowMuch) {
       ChangeText(Change()),
       "sharding_constraint.6 and 1 other like it [{\"data\"}, {}] instead of [{}, {\"model\"}] sends 1.5 kB instead "
       "of 2.0 kB (-25.0 %), and needs 3.0 kB of memory instead of 4.0 kB");
+}
+
+TEST(DiagnosisTest, ChangesThatAreMadeTogetherAreOneSentence) {
+  TriedChange change = Change();
+  change.together = {"w [{}] instead of [{\"data\"}]", "v [{}] instead of [{\"data\"}]"};
+  EXPECT_THAT(
+      ChangeText(change),
+      HasSubstr("instead of [{}, {\"model\"}], and w [{}] instead of [{\"data\"}], and v [{}] instead of "
+                "[{\"data\"}] sends "));
+}
+
+TEST(DiagnosisTest, StandsAboveATableThatFillsTheScreen) {
+  Diagnosis diagnosis;
+  diagnosis.changes = {Change()};
+  std::string table = "sent per device in all: 2.0 kB\n";
+  EXPECT_THAT(WithDiagnosis(table, diagnosis, 200), StartsWith(table));
+  for (int row = 0; row < 39; ++row) table += "a row\n";
+  EXPECT_THAT(WithDiagnosis(table, diagnosis, 200), AllOf(StartsWith("tried: "), EndsWith(table)));
+  // What was not tried is no news.
+  Diagnosis skipped;
+  skipped.is_skipped = true;
+  EXPECT_THAT(WithDiagnosis(table, skipped, 200), StartsWith(table));
 }
 
 TEST(DiagnosisTest, NamesTheRowThatIsGone) {

@@ -171,6 +171,21 @@ TEST(ExplainTest, NoLineIsWiderThanAsked) {
   EXPECT_EQ(Lines(TableOf({Record("y")}, {}, false, 80)).size(), 3);
 }
 
+TEST(ExplainTest, ANoteLosesNoWordOfItsSentence) {
+  const std::string reason =
+      "used again 5,513 ops later, in the backward pass, by dot_general.9 of the same line";
+  const std::vector<FullReplication> replications = {
+      {"params['layers'][0]['w_gate']", "/home/me/projects/a_model_of_mine/layers.py:110", 4096, reason}};
+  for (const int width : {60, 80, 140}) {
+    std::string text = TableOf({}, replications, false, width);
+    for (const std::string& line : Lines(text)) EXPECT_LE(TextWidth(line), width) << line;
+    text = absl::StrReplaceAll(text, {{"\n  ", " "}});
+    EXPECT_THAT(text,
+                HasSubstr(absl::StrCat("replicated: params['layers'][0]['w_gate'] 4.1 kB, ", reason, " (…")));
+    EXPECT_THAT(text, HasSubstr("layers.py:110)"));
+  }
+}
+
 TEST(ExplainTest, WhatIsReplicatedAlikeIsOneLine) {
   const std::vector<FullReplication> replications = {
       {"dot.1", "m.py:3", 4096, "reason"},
@@ -220,6 +235,35 @@ TEST(ExplainTest, NamesParametersScopesAxesAndTrips) {
                               "mlp/y of params['w']: [{\"data\"}, {}] -> [{}, {}]"))
       << text;
   EXPECT_THAT(text, HasSubstr("sent per device in all: 6.1 kB\n"));
+}
+
+// The tuple of all that a body returns has neither a name nor a line of the author's.
+TEST(ExplainTest, WhatLeavesALoopsBodyHasTheNameAndLineOfItsValue) {
+  const std::string text =
+      Explained(R"(HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["data"=4]>}}
+cond { p = (s32[], f32[512,16]) parameter(0) i = s32[] get-tuple-element(p), index=0 n = s32[] constant(12) ROOT c = pred[] compare(i, n), direction=LT }
+body {
+  p = (s32[], f32[512,16]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[512,16] get-tuple-element(p), index=1
+  s = f32[512,16] custom-call(x), custom_call_target="Sharding", sharding={devices=[4,1]<=[4]}
+  y = f32[512,16] tanh(s), metadata={op_name="jit(f)/while/body/closed_call/tanh" source_file="m.py" source_line=7}
+  k = f32[512,16] custom-call(y), custom_call_target="Sharding", sharding={devices=[1,4]<=[4]}, metadata={op_name="jit(f)/while/body/closed_call/kept" source_file="m.py" source_line=8}
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  ROOT out = (s32[], f32[512,16]) tuple(j, k)
+}
+ENTRY main {
+  x = f32[512,16] parameter(0), sharding={devices=[4,1]<=[4]}
+  zero = s32[] constant(0)
+  t = (s32[], f32[512,16]) tuple(zero, x)
+  w = (s32[], f32[512,16]) while(t), condition=cond, body=body
+  r = f32[512,16] get-tuple-element(w), index=1
+  ROOT z = f32[512,16] custom-call(r), custom_call_target="Sharding", sharding={devices=[4,1]<=[4]}
+}
+)");
+  EXPECT_THAT(text, HasSubstr("k: [{}, {\"data\"}] -> [{\"data\"}, {}] (m.py:8)"));
+  EXPECT_THAT(text, Not(HasSubstr("out: ")));
 }
 
 TEST(ExplainTest, LoopsOfUnknownLengthAreSaidToBeSuch) {

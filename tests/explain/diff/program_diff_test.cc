@@ -194,6 +194,11 @@ TEST(ProgramDiffTest, ArgumentsThatAreCutDifferentlyAreNamed) {
   EXPECT_EQ(diff.shardings[0].sharding_b, "{devices=[1,8]<=[8]}");
   EXPECT_THAT(DiffText(diff, 120),
               HasSubstr("  w: f32[16,512] by {devices=[8,1]<=[8]} in A, f32[128,64] by"));
+  // A narrow terminal breaks the sentence and hides nothing of it.
+  const std::string narrow = absl::StrReplaceAll(DiffText(diff, 40), {{"\n    ", " "}});
+  EXPECT_THAT(
+      narrow,
+      HasSubstr("  w: f32[16,512] by {devices=[8,1]<=[8]} in A, f32[128,64] by {devices=[1,8]<=[8]} in B\n"));
 }
 
 // The same instructions for devices in another order are another program.

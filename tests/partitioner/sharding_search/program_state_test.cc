@@ -73,6 +73,24 @@ ENTRY main {
               ElementsAre(Pair(1, 0), Pair(3, 1)));
 }
 
+TEST(ProgramStateTest, ACacheBehindTheWeightsIsState) {
+  const std::string decode = R"(
+ENTRY main {
+  w = f32[4,6] parameter(0)
+  k = f32[8,4] parameter(1)
+  v = f32[8,4] parameter(2)
+  nk = f32[8,4] negate(k)
+  nv = f32[8,4] negate(v)
+  token = s32[] constant(0)
+)";
+  EXPECT_THAT(StateNumbers(decode + "  ROOT r = (f32[8,4], f32[8,4], s32[]) tuple(nk, nv, token) }"),
+              ElementsAre(Pair(1, 0), Pair(2, 1)));
+  EXPECT_THAT(StateNumbers(decode + "  ROOT r = (s32[], f32[8,4], f32[8,4]) tuple(token, nk, nv) }"),
+              ElementsAre(Pair(1, 1), Pair(2, 2)));
+  // One array may be like a result by chance.
+  EXPECT_THAT(StateNumbers(decode + "  ROOT r = (f32[8,4], s32[]) tuple(nk, token) }"), IsEmpty());
+}
+
 TEST(ProgramStateTest, WhereShapesDifferThereIsNone) {
   EXPECT_THAT(StateNumbers(Layers(1, 64, 32) + " "), ElementsAre(Pair(0, 0)));
   EXPECT_THAT(StateNumbers(R"(
