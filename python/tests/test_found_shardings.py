@@ -139,7 +139,8 @@ def test_state_is_cut_in_turn_as_memory_falls():
         check(decoder(TINY._replace(layers=1), master=True), found)
     assert peaks == sorted(peaks, reverse=True)
     (slots, weights), (some_slots, _), (all_slots, all_weights) = cut
-    assert slots == weights == 0 and some_slots > 0.5 and all_slots == 1 and all_weights > 0, cut
+    # The optimizer's state first, which costs least to cut, then weights.
+    assert weights == 0 and slots <= some_slots <= all_slots == 1 and all_weights > 0, cut
 
 
 @pytest.mark.parametrize("batch, width, most", [(16384, 2048, 1), (2048, 16384, 5)])
