@@ -19,7 +19,7 @@
 namespace toroid {
 namespace {
 
-constexpr int kPrograms = 300;
+constexpr int kPrograms = 320;
 constexpr int64_t kMostTried = 300'000;
 
 // The text of a random program of at most 12 ops without its shardings.
