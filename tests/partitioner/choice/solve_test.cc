@@ -182,7 +182,9 @@ TEST(SolveTest, TheAnswerIsNoWorseThanAStartThatFits) {
     problem.usage_limit = best->peak - 1;
     ASSERT_EQ(Evaluate(problem, best->choice).cost, best->cost);
     const auto less = Solve(problem, options);
-    if (less.ok()) EXPECT_LE(less->peak, *problem.usage_limit) << "the start does not fit";
+    if (less.ok()) {
+      EXPECT_LE(less->peak, *problem.usage_limit) << "the start does not fit";
+    }
   }
 }
 
