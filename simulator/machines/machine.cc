@@ -213,6 +213,17 @@ absl::StatusOr<Number> FindNumber(absl::string_view path, MachineFamily* family)
   return absl::NotFoundError(absl::StrCat("a machine has no parameter ", path, DidYouMean(path, paths)));
 }
 
+// "tpu-v3-8 to tpu-v3-2048", for each family built in.
+std::vector<std::string> FamilyRanges() {
+  std::vector<std::string> ranges;
+  for (const BuiltInFile& file : kBuiltIn) {
+    const absl::StatusOr<MachineFamily> family = ParseFamily(file.text, file.name);
+    TOROID_CHECK(family.ok(), family.status().ToString());
+    ranges.push_back(absl::StrCat(family->slices(0).name(), " to ", family->slices().rbegin()->name()));
+  }
+  return ranges;
+}
+
 absl::StatusOr<Machine> FindMachine(const std::string& name) {
   for (const BuiltInFile& file : kBuiltIn) {
     ASSIGN_OR_RETURN(const MachineFamily family, ParseFamily(file.text, file.name));
@@ -229,9 +240,9 @@ absl::StatusOr<Machine> FindMachine(const std::string& name) {
   }
   // Something with a folder or a suffix was meant as a file.
   if (absl::StrContains(name, '/') || absl::StrContains(name, '.')) return text.status();
-  const std::vector<std::string> names = BuiltInSlices();
-  return absl::NotFoundError(absl::StrCat("no machine is named ", name, DidYouMean(name, names),
-                                          "; there are ", absl::StrJoin(names, ", "), ", or give a file"));
+  return absl::NotFoundError(absl::StrCat("no machine is named ", name, DidYouMean(name, BuiltInSlices()),
+                                          "; there are ", absl::StrJoin(FamilyRanges(), ", "),
+                                          ", or give a file"));
 }
 
 }  // namespace
