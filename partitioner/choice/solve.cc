@@ -40,7 +40,8 @@ class Solver {
     std::optional<int64_t> upper;
     if (found_) upper = solution_.cost;
     SolveRounds rounds(reduction.core, upper, options_.seed, options_.threads);
-    if (found_) rounds.Offer(Contract(reduction, solution_.choice));
+    // The first solution is far from the best one: searches would only be drawn to it.
+    if (found_ && !options_.starts.empty()) rounds.Offer(Contract(reduction, solution_.choice));
     closed_ = rounds.closed();
     while (!closed_ && !Ended()) {
       rounds.Run(stop);
