@@ -90,9 +90,9 @@ Instruction* Simplifier::Simplified(Instruction* op) {
     case Opcode::kOptimizationBarrier:
       return round_ == Round::kRemovesBarriers ? op->operand(0) : nullptr;
     case Opcode::kCustomCall: {
-      const bool annotates =
-          op->custom_call_target() == "Sharding" || op->custom_call_target() == "annotate_device_placement";
-      return annotates && op->num_operands() == 1 && op->operand(0)->shape().Compatible(op->shape())
+      // What says in which memory an array lies is kept: those on the host take nothing of the device's.
+      return op->custom_call_target() == "Sharding" && op->num_operands() == 1 &&
+                     op->operand(0)->shape().Compatible(op->shape())
                  ? op->operand(0)
                  : nullptr;
     }
