@@ -23,11 +23,12 @@ build_packages=(
 )
 # Not part of the key below: Bazel sees their files, or no object depends on their version.
 allocator_packages=(libmimalloc-dev)
+code_packages=(libasmjit-dev)  # Debian 12 has one version of it.
 mpi_packages=(libopenmpi-dev openmpi-bin)
 report_packages=(libjs-d3 python3-xstatic-dagre)
 data_packages=(iso-codes)  # What examples train on.
 test_packages=(clang-format libgtest-dev libgmock-dev libbenchmark-dev gnuplot-nox chromium chromium-driver python3-selenium python3-venv)
-packages=("${build_packages[@]}" "${allocator_packages[@]}" "${mpi_packages[@]}" "${report_packages[@]}" "${data_packages[@]}")
+packages=("${build_packages[@]}" "${allocator_packages[@]}" "${code_packages[@]}" "${mpi_packages[@]}" "${report_packages[@]}" "${data_packages[@]}")
 
 with_tests=false
 for argument in "$@"; do

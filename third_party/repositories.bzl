@@ -60,6 +60,12 @@ def toroid_repositories(toroid = "."):
     )
 
     native.new_local_repository(
+        name = "asmjit",
+        build_file = "@toroid//third_party:asmjit.BUILD",
+        path = "/usr",
+    )
+
+    native.new_local_repository(
         name = "openmpi",
         build_file = "@toroid//third_party:openmpi.BUILD",
         path = "/usr/lib/x86_64-linux-gnu/openmpi",

@@ -48,7 +48,7 @@ FLOORS = {
             'cost', 'passes', 'diff', 'gradient/sweep', 'gradient/rules', 'gradient/remat', 'gradient'],
     'partitioner': ['choice', 'spmd', 'reshard', 'ops', 'assign', 'propagation', 'prepare', 'provenance', 'plan', 'rewrite',
                     'search', 'stages', 'sharding_search'],
-    'runtime': ['loops', 'transport', 'mesh', 'plan', 'groups', 'dynamic', 'kernels', 'kernels/linear_algebra', 'collectives',
+    'runtime': ['loops', 'native', 'transport', 'mesh', 'plan', 'groups', 'dynamic', 'kernels', 'kernels/linear_algebra', 'collectives',
                 'engine', 'numerics', 'partitioned', 'arguments', 'check'],
     'simulator': ['machines', 'rules', 'network', 'collectives', 'schedule', 'program', 'memory', 'chip', 'compiler/rewrites',
                   'compiler/layout', 'compiler/fusion', 'compiler/memory', 'compiler', 'simple', 'prediction', 'report', 'stages', 'cost'],
@@ -82,6 +82,7 @@ EXTERNAL = [
     ('zlib.h', '@zlib//:zlib'),
     ('zip.h', '@libzip//:zip'),
     ('mimalloc.h', '@mimalloc//:mimalloc'),
+    ('asmjit/', '@asmjit//:asmjit'),
     ('mpi.h', '@openmpi//:mpi'),
     ('pocketfft_hdronly.h', '@pocketfft//:pocketfft'),
 ]

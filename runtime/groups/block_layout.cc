@@ -12,6 +12,7 @@ using Kind = BlockOp::Kind;
 constexpr int64_t kWideRow = 256;  // A block of one row is long enough from here on.
 constexpr int64_t kBandElements = 16 << 10;
 constexpr int64_t kMostBands = 32;
+constexpr int64_t kElementsForCode = 64 << 10;  // Computing fewer takes less time than making code.
 constexpr size_t kLongProgram =
     8;  // Steps from which waiting for memory costs more than asking for it beforehand.
 
@@ -75,9 +76,19 @@ BlockRunner::BlockRunner(const Group& group, const BlockProgram& program, int64_
     const int64_t begins = layout_.rows_per_block > 0 ? group.row_length : layout_.block;
     if (repeats && layout_.parts == 0 && begins % source.dims[1].size == 0) source.kept = kept_++;
   }
-  for (const BlockOp& op : program.ops) {
+  const int64_t run_before = program.elements_run.fetch_add(layout_.total, std::memory_order_relaxed);
+  const bool as_code = run_before + layout_.total >= kElementsForCode && CanMakeCode();
+  size_t next = 0;  // Chain.
+  for (int o = 0; o < static_cast<int>(program.ops.size()); ++o) {
+    const BlockOp& op = program.ops[o];
+    if (as_code && next < program.chains.size() && program.chains[next]->begin == o) {
+      const BlockChain& chain = *program.chains[next++];
+      steps_.push_back({&op, &chain});
+      o = chain.end - 1;
+      continue;
+    }
     const bool same = op.kind == Kind::kRead && sources_[op.number].kind == Source::Kind::kRepeat;
-    if (!same) steps_.push_back(&op);
+    if (!same) steps_.push_back({&op, nullptr});
   }
   if (steps_.size() < kLongProgram || layout_.block < kBlockElements) return;
   for (size_t i = 0; i < sources_.size(); ++i) {

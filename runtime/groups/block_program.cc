@@ -12,6 +12,16 @@ namespace {
 using Kind = BlockOp::Kind;
 using Place = BlockProgram::Register::Place;
 
+// nullopt for orders that chains have not.
+std::optional<ChainDirection> DirectionOf(const xla::HloInstructionProto& attrs) {
+  constexpr absl::string_view kNames[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
+  if (attrs.comparison_type() == "TOTALORDER") return std::nullopt;
+  for (size_t i = 0; i < std::size(kNames); ++i) {
+    if (attrs.comparison_direction() == kNames[i]) return static_cast<ChainDirection>(i);
+  }
+  return std::nullopt;
+}
+
 class Compiler {
  public:
   Compiler(const Group& group, uint64_t outputs) : group_(group), program_(new BlockProgram) {
@@ -40,7 +50,7 @@ class Compiler {
     for (size_t i = 0; i < group_.nodes.size(); ++i) {
       if (needed_[i]) Emit(static_cast<int>(i));
     }
-    MakePairs(program_.get());
+    MakeChains(program_.get());
     FindInPlace();
     AssignSlots();
     for (size_t r = 0; r < program_->registers.size(); ++r) {
@@ -86,6 +96,24 @@ class Compiler {
     return program_->ops.back();
   }
 
+  // Between f32 and a narrow float.
+  void AddNarrow(Kind kind, int to, int from, PrimitiveType type) {
+    BlockOp& op = Add(kind, to, from);
+    op.type = type;
+    op.meaning.opcode = kind == Kind::kRound ? Opcode::kReducePrecision : Opcode::kConvert;
+    op.meaning.from = kind == Kind::kWiden ? type : xla::F32;
+    op.meaning.to = kind == Kind::kWiden ? xla::F32 : type;
+  }
+
+  static ChainOp MeaningOf(const GroupNode& node, PrimitiveType operands) {
+    ChainOp meaning{node.instruction->opcode(), operands, operands};
+    if (meaning.opcode != Opcode::kCompare) return meaning;
+    const std::optional<ChainDirection> direction = DirectionOf(node.instruction->attrs());
+    if (!direction.has_value()) return {};
+    meaning.direction = *direction;
+    return meaning;
+  }
+
   static int HeldWidth(const GroupNode& node) { return static_cast<int>(ByteWidth(HeldType(node.type))); }
 
   // The register for a value as blocks hold it, or as memory does (`raw`): the output's own memory if it can be written there.
@@ -105,7 +133,7 @@ class Compiler {
   int Held(int i) {
     if (held_[i] < 0) {
       held_[i] = NewRegister(sizeof(float), group_.nodes[i].per_row);
-      Add(Kind::kWiden, held_[i], raw_[i]).type = group_.nodes[i].type;
+      AddNarrow(Kind::kWiden, held_[i], raw_[i], group_.nodes[i].type);
     }
     return held_[i];
   }
@@ -116,7 +144,7 @@ class Compiler {
     if (!IsNarrowFloat(node.type)) return Held(i);
     if (raw_[i] < 0) {
       raw_[i] = NewRegister(static_cast<int>(ByteWidth(node.type)), node.per_row);
-      Add(Kind::kNarrow, raw_[i], held_[i]).type = node.type;
+      AddNarrow(Kind::kNarrow, raw_[i], held_[i], node.type);
     }
     return raw_[i];
   }
@@ -191,7 +219,7 @@ class Compiler {
         held_[i] = Held(operand(0));
         if (node.op.rounds && uses_[i] > 0) {
           const int rounded = NewRegister(sizeof(float), node.per_row);
-          Add(Kind::kRound, rounded, held_[i]).type = node.type;
+          AddNarrow(Kind::kRound, rounded, held_[i], node.type);
           held_[i] = rounded;
         }
         return;
@@ -199,7 +227,10 @@ class Compiler {
         const int a = Held(operand(0));
         std::vector<int>& registers = node.op.narrow_result ? raw_ : held_;
         registers[i] = ResultRegister(i, node.op.narrow_result);
-        Add(Kind::kUnary, registers[i], a).unary = node.op.unary;
+        BlockOp& op = Add(Kind::kUnary, registers[i], a);
+        op.unary = node.op.unary;
+        op.meaning = MeaningOf(node, HeldType(group_.nodes[operand(0)].type));
+        op.meaning.to = node.op.narrow_result ? node.type : HeldType(node.type);
         break;
       }
       case ElementOp::Kind::kBinary: {
@@ -208,22 +239,27 @@ class Compiler {
         held_[i] = ResultRegister(i);
         BlockOp& op = Add(Kind::kBinary, held_[i], a, b);
         op.binary = node.op.binary;
-        op.opcode = node.instruction->opcode();
-        op.type = group_.nodes[operand(0)].type;
+        if (!node.op.narrow_operands) op.meaning = MeaningOf(node, HeldType(group_.nodes[operand(0)].type));
         break;
       }
       case ElementOp::Kind::kSelect: {
         const int pred = Held(operand(0)), on_true = Raw(operand(1)), on_false = Raw(operand(2));
         std::vector<int>& registers = IsNarrowFloat(node.type) ? raw_ : held_;
         registers[i] = ResultRegister(i, /*raw=*/true);
-        Add(Kind::kSelect, registers[i], pred, on_true, on_false).select = node.op.select;
+        BlockOp& op = Add(Kind::kSelect, registers[i], pred, on_true, on_false);
+        op.select = node.op.select;
+        op.meaning = MeaningOf(node, node.type);
         break;
       }
       case ElementOp::Kind::kClamp: {
         const int low = Held(operand(0)), x = Held(operand(1)), high = Held(operand(2));
         held_[i] = ResultRegister(i);
-        Add(Kind::kBinary, held_[i], x, low).binary = node.op.binary;
-        Add(Kind::kBinary, held_[i], held_[i], high).binary = node.op.then;
+        BlockOp& above = Add(Kind::kBinary, held_[i], x, low);
+        above.binary = node.op.binary;
+        above.meaning = {Opcode::kMaximum, HeldType(node.type)};
+        BlockOp& within = Add(Kind::kBinary, held_[i], held_[i], high);
+        within.binary = node.op.then;
+        within.meaning = {Opcode::kMinimum, HeldType(node.type)};
         break;
       }
     }
@@ -232,7 +268,7 @@ class Compiler {
 
   // Rounds in place. Writing the output rounds as well.
   void Round(int node, bool rounds) {
-    if (rounds && uses_[node] > 0) Add(Kind::kRound, held_[node], held_[node]).type = group_.nodes[node].type;
+    if (rounds && uses_[node] > 0) AddNarrow(Kind::kRound, held_[node], held_[node], group_.nodes[node].type);
   }
 
   // Writes the node's value to its output, unless it is there.
@@ -248,7 +284,7 @@ class Compiler {
     if (value >= 0) {
       Add(Kind::kCopy, out, value);
     } else {
-      Add(Kind::kNarrow, out, held_[i]).type = node.type;
+      AddNarrow(Kind::kNarrow, out, held_[i], node.type);
     }
   }
 
@@ -257,11 +293,20 @@ class Compiler {
     std::vector<int> last(program_->registers.size(), -1);
     for (int o = static_cast<int>(program_->ops.size()) - 1; o >= 0; --o) {
       const BlockOp& op = program_->ops[o];
-      for (const int r : {op.a, op.b, op.c, op.d}) {
+      for (const int r : op.Reads()) {
         if (r < 0) continue;
         last[r] = std::max(last[r], o);
         if (op.kind == Kind::kExpand) last[r] = std::max(last[r], last[op.to]);
       }
+    }
+    return last;
+  }
+
+  // As LastReads, for storage: the code of a chain reads its inputs and writes its outputs until its end.
+  std::vector<int> LastUses() const {
+    std::vector<int> last = LastReads();
+    for (const auto& chain : program_->chains) {
+      for (const int r : chain->inputs) last[r] = std::max(last[r], chain->end - 1);
     }
     return last;
   }
@@ -299,15 +344,19 @@ class Compiler {
   // A slot of scratch memory is free again after the last read of its register. A result takes the slot of an operand that dies
   // there if their elements have one width.
   void AssignSlots() {
-    const std::vector<int> last = LastReads();
+    const std::vector<int> last = LastUses();
+    std::vector<std::vector<int>> ends(program_->ops.size());  // By op: the registers that it uses last.
+    for (size_t r = 0; r < last.size(); ++r) {
+      if (last[r] >= 0) ends[last[r]].push_back(static_cast<int>(r));
+    }
     std::vector<int> free;
     std::vector<bool> has_slot(program_->registers.size(), false);
     for (int o = 0; o < static_cast<int>(program_->ops.size()); ++o) {
       const BlockOp& op = program_->ops[o];
       const bool elementwise = IsOfElements(op.kind);
       const auto release = [&](bool before) {
-        for (const int r : {op.a, op.b, op.c, op.d}) {
-          if (r < 0 || last[r] != o || !has_slot[r] || r == op.to) continue;
+        for (const int r : ends[o]) {
+          if (!has_slot[r] || r == op.to) continue;
           const auto& reg = program_->registers[r];
           if (before && !(elementwise && reg.width == op.width && reg.per_row == op.per_row)) continue;
           free.push_back(reg.index);

@@ -2,6 +2,7 @@
 #include "runtime/groups/block_runner.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -118,38 +119,6 @@ void BlockRunner::RunUnits(int64_t begin, int64_t end) const {
   }
 }
 
-// A pair one op after the other, for operands that no loop of pairs takes.
-void BlockRunner::RunApart(const BlockOp& op, int64_t n, State& state) const {
-  char** const data = state.data;
-  const bool one_a = state.repeat[op.a], one_b = state.repeat[op.b], one_c = state.repeat[op.c];
-  const int64_t count = one_a && one_b ? 1 : n;
-  op.binary(data[op.a], data[op.b], state.spare, count,
-            count == 1 || !one_a ? Repeat::kNone : Repeat::kFirst);
-  const bool one = count == 1 && n != 1;
-  const int64_t all = one && one_c ? 1 : n;
-  const Repeat repeat_first = one && !one_c ? Repeat::kFirst : Repeat::kNone;
-  const Repeat repeat_second = one_c && !one ? Repeat::kSecond : Repeat::kNone;
-  const Repeat repeats = repeat_first != Repeat::kNone ? repeat_first : repeat_second;
-  if (!op.exchanged) return op.then(state.spare, data[op.c], data[op.to], all, repeats);
-  const Repeat other = repeats == Repeat::kFirst    ? Repeat::kSecond
-                       : repeats == Repeat::kSecond ? Repeat::kFirst
-                                                    : repeats;
-  op.then(data[op.c], state.spare, data[op.to], all, other);
-}
-
-inline void BlockRunner::RunPair(const BlockOp& op, int64_t n, State& state) const {
-  char** const data = state.data;
-  const bool one_a = state.repeat[op.a], one_b = state.repeat[op.b], one_c = state.repeat[op.c];
-  state.repeat[op.to] = one_a && one_b && one_c;
-  const float* a = reinterpret_cast<const float*>(data[op.a]);
-  const float* b = reinterpret_cast<const float*>(data[op.b]);
-  const float* c = reinterpret_cast<const float*>(data[op.c]);
-  float* to = reinterpret_cast<float*>(data[op.to]);
-  if (!one_a) return op.pairs[2 * one_b + one_c](a, b, c, to, n);
-  if (!one_b && op.swapped_pairs != nullptr) return op.swapped_pairs[2 + one_c](b, a, c, to, n);
-  RunApart(op, n, state);
-}
-
 // The ops of elements, which most blocks consist of.
 inline void BlockRunner::Compute(const BlockOp& op, int64_t n, State& state) const {
   char** const data = state.data;
@@ -166,17 +135,6 @@ inline void BlockRunner::Compute(const BlockOp& op, int64_t n, State& state) con
                        one_a   ? Repeat::kFirst
                        : one_b ? Repeat::kSecond
                                : Repeat::kNone);
-    }
-    case Kind::kPair:
-      return RunPair(op, n, state);
-    case Kind::kTurn: {
-      const auto elements = [&](int r) {
-        return r < 0 ? Elements<void>{nullptr, 0} : Elements<void>{data[r], repeat[r] ? 0 : 1};
-      };
-      const bool one = repeat[op.a] && repeat[op.b] && repeat[op.c] && (op.d < 0 || repeat[op.d]);
-      repeat[op.to] = one;
-      return op.turn(elements(op.a), elements(op.b), elements(op.c), elements(op.d), data[op.to],
-                     one ? 1 : n);
     }
     case Kind::kSelect: {
       const bool one = repeat[op.a] && repeat[op.b] && repeat[op.c];
@@ -277,20 +235,50 @@ void BlockRunner::RunBlock(const Block& block, State& state) const {
   }
   for (size_t step = 0; step < steps_.size(); ++step) {
     if (!streams_.empty()) FetchAhead(block, step);
-    const BlockOp& op = *steps_[step];
-    if (IsOfElements(op.kind)) {
-      Compute(op, op.per_row ? block.rows : block.count, state);
+    if (steps_[step].chain != nullptr) {
+      RunChain(*steps_[step].chain, block, state);
     } else {
-      Step(op, block, state);
+      RunOp(*steps_[step].op, block, state);
     }
-    if (!op.writes_output || !state.repeat[op.to]) continue;
-    // Memory outside holds every element.
-    const int64_t n = op.per_row ? block.rows : block.count;
-    char* out =
-        outputs_[program_.registers[op.to].index] + (op.per_row ? block.first_row : block.first) * op.width;
-    CopyLine(op.width, state.data[op.to], 0, n, out);
-    state.data[op.to] = out;
   }
+}
+
+inline void BlockRunner::RunOp(const BlockOp& op, const Block& block, State& state) const {
+  if (IsOfElements(op.kind)) {
+    Compute(op, op.per_row ? block.rows : block.count, state);
+  } else {
+    Step(op, block, state);
+  }
+  if (op.writes_output && state.repeat[op.to]) Spread(op.to, block, state);
+}
+
+// Memory outside holds every element.
+void BlockRunner::Spread(int r, const Block& block, State& state) const {
+  const BlockProgram::Register& reg = program_.registers[r];
+  const int64_t n = reg.per_row ? block.rows : block.count;
+  char* out = outputs_[reg.index] + (reg.per_row ? block.first_row : block.first) * reg.width;
+  CopyLine(reg.width, state.data[r], 0, n, out);
+  state.data[r] = out;
+}
+
+void BlockRunner::RunChain(const BlockChain& chain, const Block& block, State& state) const {
+  const size_t inputs = chain.inputs.size();
+  uint64_t repeats = 0;
+  for (size_t i = 0; i < inputs; ++i) repeats |= uint64_t{state.repeat[chain.inputs[i]]} << i;
+  const bool one = std::popcount(repeats) == static_cast<int>(inputs);
+  const ChainCode* code = one ? nullptr : chain.CodeFor(repeats);
+  if (code == nullptr) {
+    for (int o = chain.begin; o < chain.end; ++o) RunOp(program_.ops[o], block, state);
+    return;
+  }
+  absl::InlinedVector<const char*, 16> in(inputs);
+  absl::InlinedVector<char*, 16> out(chain.outputs.size());
+  for (size_t i = 0; i < inputs; ++i) in[i] = state.data[chain.inputs[i]];
+  for (size_t o = 0; o < out.size(); ++o) {
+    out[o] = state.data[chain.outputs[o]];
+    state.repeat[chain.outputs[o]] = false;
+  }
+  code->Run(in, out, chain.per_row ? block.rows : block.count);
 }
 
 void BlockRunner::Read(const BlockOp& op, int64_t first, int64_t n, State& state) const {

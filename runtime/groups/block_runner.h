@@ -70,8 +70,9 @@ class BlockRunner {
   Source SourceOf(const GroupNode& node, absl::Span<const BlockInput> inputs) const;
   void RunBlock(const Block& block, State& state) const;
   void Compute(const BlockOp& op, int64_t n, State& state) const;
-  void RunPair(const BlockOp& op, int64_t n, State& state) const;
-  void RunApart(const BlockOp& op, int64_t n, State& state) const;
+  void RunOp(const BlockOp& op, const Block& block, State& state) const;
+  void RunChain(const BlockChain& chain, const Block& block, State& state) const;
+  void Spread(int r, const Block& block, State& state) const;
   void FetchAhead(const Block& block, size_t step) const;
   void Step(const BlockOp& op, const Block& block, State& state) const;
   void Read(const BlockOp& op, int64_t first, int64_t n, State& state) const;
@@ -92,7 +93,11 @@ class BlockRunner {
   absl::InlinedVector<Source, 8> sources_;         // By the number of the view.
   absl::InlinedVector<const Source*, 4> streams_;  // Those of which the next block's part is fetched ahead.
   int64_t fetched_ = 0;                            // Elements of a stream that a step fetches.
-  absl::InlinedVector<const BlockOp*, 32>
+  struct StepOf {
+    const BlockOp* op;
+    const BlockChain* chain;  // Null, or what runs in place of the op.
+  };
+  absl::InlinedVector<StepOf, 32>
       steps_;  // What each block runs: all but reading what is the same for all blocks.
 };
 

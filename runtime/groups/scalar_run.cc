@@ -50,17 +50,6 @@ absl::Status RunOneElement(const Group& group, const BlockProgram& program, bool
       case Kind::kBinary:
         op.binary(at[op.a], at[op.b], at[op.to], 1, Repeat::kNone);
         break;
-      case Kind::kPair: {
-        alignas(16) char value[16];
-        op.binary(at[op.a], at[op.b], value, 1, Repeat::kNone);
-        op.then(op.exchanged ? at[op.c] : value, op.exchanged ? value : at[op.c], at[op.to], 1,
-                Repeat::kNone);
-        break;
-      }
-      case Kind::kTurn:
-        op.turn({at[op.a], 1}, {at[op.b], 0}, {at[op.c], 0}, {op.d < 0 ? nullptr : at[op.d], 1}, at[op.to],
-                1);
-        break;
       case Kind::kSelect:
         op.select({reinterpret_cast<const bool*>(at[op.a]), 1}, {at[op.b], 1}, {at[op.c], 1}, at[op.to], 1);
         break;

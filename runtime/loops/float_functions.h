@@ -1,4 +1,5 @@
-// Functions of single floats without branches, so that loops of them are vectorized.
+// Functions of single floats without branches, so that loops of them are vectorized. Those that are templates also make machine code
+// (../native/vector_values.h), with the same bits.
 #pragma once
 
 #include <bit>
@@ -8,62 +9,80 @@
 
 namespace toroid {
 
-// e^x in float without branches, so that loops of it are vectorized; error below 2 units in the last place.
+// 32 bits as a whole number modulo 2^32.
+struct WrappedInt {
+  uint32_t bits;
+
+  constexpr WrappedInt(uint32_t value) : bits(value) {}                        // NOLINT
+  constexpr WrappedInt(int32_t value) : bits(static_cast<uint32_t>(value)) {}  // NOLINT
+};
+inline WrappedInt operator+(WrappedInt a, WrappedInt b) { return a.bits + b.bits; }
+inline WrappedInt operator-(WrappedInt a, WrappedInt b) { return a.bits - b.bits; }
+inline WrappedInt operator<<(WrappedInt a, int bits) { return a.bits << bits; }
+// Keeps the sign.
+inline WrappedInt operator>>(WrappedInt a, int bits) { return static_cast<int32_t>(a.bits) >> bits; }
+
+// What the functions below do with a float; vector_values.h has the same for the values of machine code.
+inline WrappedInt BitsOf(float x) { return std::bit_cast<uint32_t>(x); }
+inline float FloatOfBits(WrappedInt x) { return std::bit_cast<float>(x.bits); }
+inline float ToFloat(WrappedInt x) { return static_cast<float>(static_cast<int32_t>(x.bits)); }
+inline float Choose(bool condition, float on_true, float on_false) { return condition ? on_true : on_false; }
+inline float Magnitude(float x) { return std::fabs(x); }
+inline float WithSignOf(float magnitude, float sign) { return std::copysign(magnitude, sign); }
+
+// e^x in float; error below 2 units in the last place.
 //   x = n ln 2 + r, |r| <= ln(2) / 2, e^x = 2^n * e^r with e^r = 1 + r + r^2 * polynomial(r)
 // Source: coefficients of expf in the Cephes library (Moshier).
-inline float ExpOfFloat(float x) {
+template <typename F>
+F ExpOf(F x) {
   // Beyond these the result is 0 or infinite; NaN passes through.
-  const float bounded = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x;
+  const F bounded = Choose(x < -104.0f, F(-104.0f), Choose(x > 89.0f, F(89.0f), x));
   // Adding 1.5 * 2^23 rounds to an integer, which is then in the low bits.
   constexpr float kRound = 12582912.0f;
-  const float rounded = bounded * 1.44269504088896341f + kRound;
-  const float n = rounded - kRound;
-  const float r = (bounded - n * 0.693359375f) - n * -2.12194440e-4f;
-  float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
+  const F rounded = bounded * 1.44269504088896341f + kRound;
+  const F n = rounded - kRound;
+  const F r = (bounded - n * 0.693359375f) - n * -2.12194440e-4f;
+  F p = r * 1.9875691500e-4f + 1.3981999507e-3f;
   p = p * r + 8.3334519073e-3f;
   p = p * r + 4.1665795894e-2f;
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
-  const float y = p * (r * r) + r + 1.0f;
+  const F y = p * (r * r) + r + 1.0f;
   // 2^n in two factors, each a normal number.
-  const int32_t exponent =
-      static_cast<int32_t>(std::bit_cast<uint32_t>(rounded) - std::bit_cast<uint32_t>(kRound));
-  const int32_t half = exponent >> 1;
-  const float first = std::bit_cast<float>((static_cast<uint32_t>(half) + 127u) << 23);
-  const float second =
-      std::bit_cast<float>((static_cast<uint32_t>(exponent) - static_cast<uint32_t>(half) + 127u) << 23);
+  const auto exponent = BitsOf(rounded) - std::bit_cast<uint32_t>(kRound);
+  const auto half = exponent >> 1;
+  const F first = FloatOfBits((half + 127) << 23);
+  const F second = FloatOfBits((exponent - half + 127) << 23);
   return y * first * second;
 }
 
 // tanh |x| = |x| + |x|^3 * polynomial(x^2) below 0.625, 1 - 2 / (e^2|x| + 1) above.
 // Source: coefficients of tanhf in the Cephes library (Moshier).
-inline float TanhOfFloat(float x) {
-  const float a = std::fabs(x), z = a * a;
-  float p = -5.70498872745e-3f;
-  p = p * z + 2.06390887954e-2f;
+template <typename F>
+F TanhOf(F x) {
+  const F a = Magnitude(x), z = a * a;
+  F p = z * -5.70498872745e-3f + 2.06390887954e-2f;
   p = p * z - 5.37397155531e-2f;
   p = p * z + 1.33314422036e-1f;
   p = p * z - 3.33332819422e-1f;
-  const float small = p * z * a + a;
-  const float large = 1.0f - 2.0f / (ExpOfFloat(2.0f * a) + 1.0f);
-  return std::copysign(a < 0.625f ? small : large, x);
+  const F small = p * z * a + a;
+  const F large = F(1.0f) - F(2.0f) / (ExpOf<F>(a * 2.0f) + 1.0f);
+  return WithSignOf(Choose(a < 0.625f, small, large), x);
 }
 
 // ln x; error below 1 unit in the last place.
 //   x = 2^e (1 + m), sqrt(1/2) <= 1 + m < sqrt(2), ln x = e ln 2 + m - m^2 / 2 + m^3 * polynomial(m)
 // Source: coefficients of logf in the Cephes library (Moshier).
-inline float LogOfFloat(float x) {
+template <typename F>
+F LogOf(F x) {
   constexpr float kLeastNormal = std::numeric_limits<float>::min(),
                   kInfinity = std::numeric_limits<float>::infinity();
-  const bool denormal = x < kLeastNormal;
-  const uint32_t bits = std::bit_cast<uint32_t>(denormal ? x * 33554432.0f : x);
+  const auto bits = BitsOf(Choose(x < kLeastNormal, x * 33554432.0f, x));
   // The exponent that leaves a factor between sqrt(1/2) and sqrt(2): 0x3F3504F3 are the bits of sqrt(1/2).
-  const int32_t exponent = static_cast<int32_t>(bits - 0x3F3504F3u) >> 23;
-  const float m = std::bit_cast<float>(bits - (static_cast<uint32_t>(exponent) << 23)) - 1.0f;
-  const float e = static_cast<float>(exponent) - (denormal ? 25.0f : 0.0f), z = m * m;
-  float p = 7.0376836292e-2f;
-  p = p * m - 1.1514610310e-1f;
+  const auto exponent = (bits - 0x3F3504F3u) >> 23;
+  const F m = FloatOfBits(bits - (exponent << 23)) - 1.0f;
+  const F e = ToFloat(exponent) - Choose(x < kLeastNormal, F(25.0f), F(0.0f)), z = m * m;
+  F p = m * 7.0376836292e-2f - 1.1514610310e-1f;
   p = p * m + 1.1676998740e-1f;
   p = p * m - 1.2420140846e-1f;
   p = p * m + 1.4249322787e-1f;
@@ -71,19 +90,26 @@ inline float LogOfFloat(float x) {
   p = p * m + 2.0000714765e-1f;
   p = p * m - 2.4999993993e-1f;
   p = p * m + 3.3333331174e-1f;
-  const float low = p * m * z - 2.12194440e-4f * e - 0.5f * z;
-  const float y = (m + low) + 0.693359375f * e;
-  const float ends = x == 0 ? -kInfinity : x < 0 ? std::numeric_limits<float>::quiet_NaN() : x;
-  return x > 0 && x < kInfinity ? y : ends;
+  const F low = p * m * z - e * 2.12194440e-4f - z * 0.5f;
+  const F y = (m + low) + e * 0.693359375f;
+  const F below = Choose(x < 0.0f, F(std::numeric_limits<float>::quiet_NaN()), x);
+  const F ends = Choose(x == 0.0f, F(-kInfinity), below);
+  return Choose(x > 0.0f, Choose(x < kInfinity, y, ends), ends);
 }
 
 // ln(1 + x); error below 2 units in the last place. With u = 1 + x rounded, ln(1 + x) = ln u + (x - (u - 1)) / u.
-inline float Log1pOfFloat(float x) {
-  const float u = 1.0f + x;
-  const float y = LogOfFloat(u) + (x - (u - 1.0f)) / u;
+template <typename F>
+F Log1pOf(F x) {
+  const F u = x + 1.0f;
+  const F log = LogOf<F>(u), y = log + (x - (u - 1.0f)) / u;
   // The quotient is not a number at the ends.
-  const float ends = u == 1.0f ? x : LogOfFloat(u);
-  return u == 1.0f || !(u > 0) || u > std::numeric_limits<float>::max() ? ends : y;
+  const F inside = Choose(u > 0.0f, Choose(u > std::numeric_limits<float>::max(), log, y), log);
+  return Choose(u == 1.0f, x, inside);
+}
+
+template <typename F>
+F LogisticOf(F x) {
+  return F(1.0f) / (F(1.0f) + ExpOf<F>(-x));
 }
 
 // sin(x + quarters * pi / 2) for |x| up to kMostRadians, in double: error below 0.51 units in the last place of float.

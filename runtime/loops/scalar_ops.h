@@ -147,29 +147,32 @@ struct FloatOps {
   static T RoundAwayFromZero(T x) { return std::round(x); }
   static T RoundToEven(T x) { return std::nearbyint(x); }
   static T Exp(T x) {
-    if constexpr (std::is_same_v<T, float>) return ExpOfFloat(x);
+    if constexpr (std::is_same_v<T, float>) return ExpOf<float>(x);
     return std::exp(x);
   }
   static T Expm1(T x) { return std::expm1(x); }
   static T Log(T x) {
-    if constexpr (std::is_same_v<T, float>) return LogOfFloat(x);
+    if constexpr (std::is_same_v<T, float>) return LogOf<float>(x);
     return std::log(x);
   }
   static T Log1p(T x) {
-    if constexpr (std::is_same_v<T, float>) return Log1pOfFloat(x);
+    if constexpr (std::is_same_v<T, float>) return Log1pOf<float>(x);
     return std::log1p(x);
   }
   static T Sqrt(T x) { return std::sqrt(x); }
   static T Rsqrt(T x) { return T{1} / std::sqrt(x); }
   static T Cbrt(T x) { return std::cbrt(x); }
-  static T Logistic(T x) { return T{1} / (T{1} + Exp(-x)); }
+  static T Logistic(T x) {
+    if constexpr (std::is_same_v<T, float>) return LogisticOf<float>(x);
+    return T{1} / (T{1} + Exp(-x));
+  }
   static T Sin(T x) { return std::sin(x); }
   static T Cos(T x) { return std::cos(x); }
   static T Tan(T x) { return std::tan(x); }
   static T Sinh(T x) { return std::sinh(x); }
   static T Cosh(T x) { return std::cosh(x); }
   static T Tanh(T x) {
-    if constexpr (std::is_same_v<T, float>) return TanhOfFloat(x);
+    if constexpr (std::is_same_v<T, float>) return TanhOf<float>(x);
     return std::tanh(x);
   }
   static T Asin(T x) { return std::asin(x); }

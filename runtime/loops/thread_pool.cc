@@ -14,20 +14,31 @@ constexpr int kMaxThreads = 16;
 
 using Body = absl::FunctionRef<void(int64_t, int64_t)>;
 
-// A loop being run. Workers and the caller take chunks until none is left.
+// A loop being run. Each thread, the caller among them, takes the chunks of its own share, then those that are left of others': the
+// next loop over the same arrays finds in a core's cache what that core wrote.
 struct Loop {
-  Loop(int64_t n, int64_t chunk, Body body) : n(n), chunk(chunk), body(body) {}
-  const int64_t n;
+  Loop(int64_t n, int64_t chunk, int threads, Body body) : chunk(chunk), shares(threads), body(body) {
+    const int64_t chunks = (n + chunk - 1) / chunk;
+    for (int t = 0; t < threads; ++t) next[t].at = chunks * t / threads * chunk;
+    for (int t = 0; t < threads; ++t) next[t].end = t + 1 < threads ? next[t + 1].at.load() : n;
+  }
+  struct alignas(64) Share {
+    std::atomic<int64_t> at{0};
+    int64_t end = 0;
+  };
   const int64_t chunk;
+  const int shares;
   const Body body;
-  std::atomic<int64_t> next{0};
+  Share next[kMaxThreads];
   int running = 0;  // Workers inside the loop; guarded by the pool's mutex.
 
-  void Work() {
-    while (true) {
-      const int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
-      if (begin >= n) return;
-      body(begin, std::min(n, begin + chunk));
+  void Work(int thread) {
+    for (int s = 0; s < shares; ++s) {
+      Share& share = next[(thread + s) % shares];
+      while (share.at.load(std::memory_order_relaxed) < share.end) {
+        const int64_t begin = share.at.fetch_add(chunk, std::memory_order_relaxed);
+        if (begin < share.end) body(begin, std::min(share.end, begin + chunk));
+      }
     }
   }
 };
@@ -66,7 +77,7 @@ class ThreadPool::Workers {
     }
     wake_.notify_all();
     inside_loop = true;
-    loop.Work();
+    loop.Work(0);
     inside_loop = false;
     std::unique_lock<std::mutex> lock(mutex_);
     loop_ = nullptr;
@@ -86,7 +97,7 @@ class ThreadPool::Workers {
       Loop* loop = loop_;
       ++loop->running;
       lock.unlock();
-      loop->Work();
+      loop->Work(index + 1);
       lock.lock();
       if (--loop->running == 0) done_.notify_all();
     }
@@ -122,7 +133,7 @@ void ParallelFor(int64_t n, int64_t grain, Body body) {
   }
   // A few chunks per thread balance the load of threads that run at different speeds.
   const int64_t chunk = std::max<int64_t>(1, grains / (4 * threads)) * grain;
-  Loop loop(n, chunk, body);
+  Loop loop(n, chunk, threads, body);
   current->workers_->Run(loop, threads);
 }
 

@@ -9,7 +9,6 @@
 #include "runtime/loops/binary_loops.h"
 #include "runtime/loops/block_convert.h"
 #include "runtime/loops/compare_loops.h"
-#include "runtime/loops/pair_loops.h"
 #include "runtime/loops/select_loops.h"
 #include "runtime/loops/unary_loops.h"
 #include "tests/runtime/loops/per_level_fixture.h"
@@ -98,7 +97,7 @@ TEST_F(PerLevelElementwiseTest, Conversions) {
   }
 }
 
-TEST_F(PerLevelElementwiseTest, SelectionsAndPairs) {
+TEST_F(PerLevelElementwiseTest, Selections) {
   const Array pred = Random(xla::PRED);
   for (const PrimitiveType type : {xla::U8, xla::U16, xla::U32, xla::U64, xla::C128}) {
     const Array x = Random(type), y = Random(type);
@@ -110,17 +109,6 @@ TEST_F(PerLevelElementwiseTest, SelectionsAndPairs) {
         return out;
       });
     }
-  }
-  const Array a = Random(xla::F32), b = Random(xla::F32), c = Random(xla::F32);
-  for (int ops = 0; ops < 4 * kPairOps * kPairOps; ++ops) {
-    ExpectSame(absl::StrCat("pair ", ops), [&] {
-      Array out(xla::F32, kElements);
-      const auto floats = [](const Array& array) { return reinterpret_cast<const float*>(array.data()); };
-      FindPairLoops(static_cast<PairOp>(ops / 4 % kPairOps),
-                    static_cast<PairOp>(ops / 4 / kPairOps))[ops % 4](
-          floats(a), floats(b), floats(c), reinterpret_cast<float*>(out.data()), kElements);
-      return out;
-    });
   }
 }
 
