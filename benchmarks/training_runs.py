@@ -4,7 +4,7 @@
 
 tests/corpus/training_steps/index.tsv has a row for each published run: the module (MaxText lowered ahead of time, not yet
 partitioned), the slice, and the seconds of a step. hlo-simulate partitions each module and predicts the step. Rows marked "fitted" are
-those from which `simple.product_efficiency` of the machine files comes; the others are predictions. --write writes
+those from which `simple.product_efficiency` and `data_centre.step_seconds` of the machine files come; the others are predictions. --write writes
 results/training_runs.txt and, with matplotlib, results/training_runs.svg.
 """
 
@@ -21,9 +21,12 @@ HERE = Path(__file__).absolute().parent
 ROOT = HERE.parent
 SIMULATOR = ROOT / "bazel-bin/simulator/hlo-simulate"
 MODULES = ROOT / "tests/corpus/training_steps"
+# Percent of the peak on one slice, of rows that are also published on several.
+PUBLISHED_MFU = {"v5e_16b": 61.10, "v5e_32b": 66.86, "v5e_128b": 56.06}
 HEAD = """Seconds of a training step, predicted from MaxText's modules and published; written by benchmarks/training_runs.py --write.
-Where the predicted time goes: products, attention kernels, collectives that nothing hides, all else. One number of the machine
-files, the part of their peak that products reach, was fitted to the rows that say so.
+Where the predicted time goes: products, attention kernels, collectives that nothing hides, copies to and from the host that nothing
+hides, all else. Two numbers of the machine files were fitted to the rows that say so: the part of their peak that products reach, on
+one slice, and the time of a step of a ring between slices, on several.
 """
 
 
@@ -45,7 +48,8 @@ def parts(prediction):
             continue
         kind = {"dot": "products", "custom-call": "attention"}.get(name, "other")
         seconds[kind] += value
-    seconds["exposed"] = prediction["step_seconds"] * prediction["communication_share"]
+    seconds["exposed"] = prediction["communication"]["exposed_seconds"]
+    seconds["host"] = prediction["host_copies"]["exposed_seconds"]
     return seconds
 
 
@@ -56,22 +60,47 @@ def rows(wanted):
                 yield row
 
 
+def slices(row):
+    return int(row["slice"].split("x")[0]) if "x" in row["slice"] else 1
+
+
+def scaling(measured):
+    """What of the peak is lost from one slice to several, in points: MFU is inverse to the time of a step."""
+    lines = []
+    steps = {(row["module"].rsplit("_", 1)[0] if slices(row) > 1 else row["module"], slices(row)): (float(row["seconds"]), step)
+             for row, step, _ in measured}
+    for (module, count), (published, predicted) in steps.items():
+        if count == 1 or (module, 1) not in steps or module not in PUBLISHED_MFU:
+            continue
+        mfu, (one_published, one_predicted) = PUBLISHED_MFU[module], steps[module, 1]
+        lost = mfu * (1 - one_published / published)
+        ours = mfu * one_published * (1 / one_predicted - 1 / predicted)
+        lines.append(f"\n{module}, 1 to {count} slices: {lost:.1f} points of MFU lost as published, {ours:.1f} as predicted")
+    return lines
+
+
 def table(measured):
     lines = [HEAD]
-    form = "{:22} {:12} {:>9} {:>9} {:>7}  {:>8} {:>9} {:>8} {:>6}  {}"
+    form = "{:24} {:14} {:>9} {:>9} {:>7}  {:>8} {:>9} {:>8} {:>6} {:>6}  {}"
     lines.append(form.format("module", "slice", "published", "predicted", "error", "products", "attention", "exposed",
-                             "other", "fitted"))
+                             "host", "other", "fitted"))
     for row, step, where in measured:
         error = step / float(row["seconds"]) - 1
         lines.append(form.format(row["module"], row["slice"], f"{float(row['seconds']):.2f}", f"{step:.2f}",
                                  f"{100 * error:+.1f} %", f"{where['products']:.2f}", f"{where['attention']:.2f}",
-                                 f"{where['exposed']:.2f}", f"{where['other']:.2f}",
+                                 f"{where['exposed']:.2f}", f"{where['host']:.2f}", f"{where['other']:.2f}",
                                  "yes" if row["fitted"] == "yes" else ""))
-    for text, chosen in (("predicted", "no"), ("fitted", "yes")):
-        errors = [abs(step / float(row["seconds"]) - 1) for row, step, _ in measured if row["fitted"] == chosen]
-        if errors:
-            lines.append(f"\n{len(errors)} {text} rows: mean error {100 * statistics.mean(errors):.1f} %, largest "
-                         f"{100 * max(errors):.1f} %")
+    for place in ("one slice", "several slices"):
+        for text, chosen in (("predicted", "no"), ("fitted", "yes")):
+            errors = [
+                abs(step / float(row["seconds"]) - 1)
+                for row, step, _ in measured
+                if row["fitted"] == chosen and (slices(row) > 1) == (place != "one slice")
+            ]
+            if errors:
+                lines.append(f"\n{place}, {len(errors)} {text} rows: mean error {100 * statistics.mean(errors):.1f} %, largest "
+                             f"{100 * max(errors):.1f} %")
+    lines += scaling(measured)
     return "\n".join(lines) + "\n"
 
 
@@ -82,11 +111,11 @@ def plot(measured, path):
     matplotlib.rcParams["svg.hashsalt"] = "training runs"
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(9, 5))
+    figure, axes = pyplot.subplots(figsize=(9, 7.5))
     places = range(len(measured))
     left = [0.0] * len(measured)
-    colors = {"products": "#3b6ea5", "attention": "#8a63a8", "exposed": "#c8553d", "other": "#9a9a9a"}
-    texts = {"exposed": "collectives that nothing hides"}
+    colors = {"products": "#3b6ea5", "attention": "#8a63a8", "exposed": "#c8553d", "host": "#d9a441", "other": "#9a9a9a"}
+    texts = {"exposed": "collectives that nothing hides", "host": "copies that nothing hides"}
     for kind, color in colors.items():
         shares = [where[kind] / float(row["seconds"]) for row, _, where in measured]
         axes.barh(places, shares, left=left, color=color, label=texts.get(kind, kind))
@@ -95,7 +124,7 @@ def plot(measured, path):
     axes.set_yticks(list(places), [f"{row['module']}{' *' if row['fitted'] == 'yes' else ''}" for row, _, _ in measured])
     axes.invert_yaxis()
     axes.set_xlabel("predicted step over published step (* fitted)")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5, frameon=False)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False)
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
 

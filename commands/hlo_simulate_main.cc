@@ -21,7 +21,8 @@ by XLA, is taken as it is. One that names no devices runs on one core.
   hlo-simulate step.hlo.pb --sweep=machine=tpu-v3-128,tpu-v3-256 --sweep_output=sizes
   hlo-simulate step.hlo.pb --set=network.link_bytes_per_second=100e9
 
-Machines: slices of TPU v2, v3, v4, v5e, v5p and v6e by name ("tpu-v3-2048", "tpu-v6e-256"), or a file (docs/machine_model.md).)";
+Machines: slices of TPU v2, v3, v4, v5e, v5p, v6e and 7x by name ("tpu-v3-2048", "tpu7x-128"), several ("4xtpu-v6e-256"), or a
+file (docs/machine_model.md).)";
 
 }  // namespace
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
+#include "absl/algorithm/container.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/base/math.h"
@@ -328,6 +330,24 @@ int64_t MemorySpaces::LeafBytesOn(bool host, const Instruction& op) const {
   return bytes;
 }
 
+namespace {
+
+// Of operand `i`: parts where a fusion reads parts alone, else all.
+int64_t BytesReadInside(const Instruction& op, int64_t i) {
+  constexpr int64_t kAll = std::numeric_limits<int64_t>::max();
+  if (op.opcode() != Opcode::kFusion) return kAll;
+  const Instruction* parameter = op.called(0)->parameter(i);
+  int64_t bytes = 0;
+  for (const auto& reader : op.called(0)->instructions()) {
+    if (!absl::c_linear_search(reader->operands(), parameter)) continue;
+    if (!ReadsParts(reader->opcode()) || reader->operand(0) != parameter) return kAll;
+    bytes = SaturatingAdd(bytes, reader->shape().ByteSize());
+  }
+  return bytes;
+}
+
+}  // namespace
+
 HostTraffic MemorySpaces::TrafficOf(const Instruction& op) const {
   HostTraffic traffic;
   const bool runs_on_host = any_ && (runs_on_host_[op.computation()->index()] || RunsOnHost(op));
@@ -352,8 +372,13 @@ HostTraffic MemorySpaces::TrafficOf(const Instruction& op) const {
     traffic.to_device = LeafBytesOn(false, op);
     return traffic;
   }
-  for (const Instruction* operand : op.operands()) {
-    if (makes_on_device) traffic.to_device = SaturatingAdd(traffic.to_device, LeafBytesOn(true, *operand));
+  for (int64_t i = 0; i < static_cast<int64_t>(op.num_operands()); ++i) {
+    const Instruction* operand = op.operand(i);
+    if (makes_on_device) {
+      const int64_t bytes = LeafBytesOn(true, *operand);
+      traffic.to_device =
+          SaturatingAdd(traffic.to_device, bytes == 0 ? 0 : std::min(bytes, BytesReadInside(op, i)));
+    }
     if (makes_on_host && !makes_on_device)
       traffic.to_host = SaturatingAdd(traffic.to_host, LeafBytesOn(false, *operand));
   }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "simulator/collectives/all_to_all.h"
 #include "simulator/collectives/axis_rings.h"
@@ -71,29 +72,40 @@ absl::StatusOr<std::unique_ptr<CollectiveSimulator>> CollectiveSimulator::Create
   algorithms.MergeFrom(slice.algorithms());
   RETURN_IF_ERROR(CheckAlgorithms(algorithms));
   RETURN_IF_ERROR(CheckCosts(network));
-  std::vector<bool> taken(topology.cores(), false);
+  const int64_t copies = std::max<int64_t>(1, slice.copies());
+  if (copies > 1 && !network.has_data_centre()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(slice.name(), " is ", copies, " slices, and no network.data_centre joins them"));
+  }
+  const int64_t cores = SaturatingMultiply(topology.cores(), copies);
+  if (cores > Topology::kMostCores) {
+    return absl::InvalidArgumentError(absl::StrCat(slice.name(), " has ", cores, " cores; at most ",
+                                                   Topology::kMostCores, " are simulated"));
+  }
+  std::vector<bool> taken(cores, false);
   for (size_t d = 0; d < core_of_device.size(); ++d) {
     const int64_t core = core_of_device[d];
-    if (core < 0 || core >= topology.cores()) {
+    if (core < 0 || core >= cores) {
       return absl::InvalidArgumentError(absl::StrCat("device ", d, " is assigned to core ", core, "; slice ",
-                                                     slice.name(), " has ", topology.cores(), " cores"));
+                                                     slice.name(), " has ", cores, " cores"));
     }
     if (taken[core])
       return absl::InvalidArgumentError(absl::StrCat("core ", core, " is assigned to two devices"));
     taken[core] = true;
   }
   return std::unique_ptr<CollectiveSimulator>(new CollectiveSimulator(
-      network, algorithms, std::move(topology), std::move(by_pattern), std::move(core_of_device)));
+      network, algorithms, std::move(topology), std::move(by_pattern), std::move(core_of_device), copies));
 }
 
 CollectiveSimulator::CollectiveSimulator(const NetworkSpec& network, const AlgorithmSpec& algorithms,
                                          Topology topology, RouterEfficiency efficiency,
-                                         std::vector<int64_t> core_of_device)
+                                         std::vector<int64_t> core_of_device, int64_t copies)
     : network_(network),
       algorithms_(algorithms),
       topology_(std::move(topology)),
       efficiency_(std::move(efficiency)),
       core_of_device_(std::move(core_of_device)),
+      copies_(copies),
       live_links_(topology_.LiveLinks()) {}
 
 absl::StatusOr<DeviceGroups> CollectiveSimulator::CoresOf(const DeviceGroups& groups) const {
@@ -232,6 +244,70 @@ CollectiveEstimate CollectiveSimulator::Fastest(const Candidates& candidates, do
   return estimate;
 }
 
+int64_t CollectiveSimulator::cores_per_host() const {
+  return network_.data_centre().chips_per_host() * topology_.cores_per_chip();
+}
+
+absl::StatusOr<CollectiveSimulator::Known> CollectiveSimulator::Learn(CollectiveKind kind,
+                                                                      const DeviceGroups& cores) const {
+  SliceGroups split;
+  if (copies_ > 1) {
+    split = SplitBySlice(cores, topology_.cores(), cores_per_host());
+  } else if (cores.size() > 0) {
+    split.within.push_back(cores);
+  }
+  Known known;
+  known.spread = {split.slices, split.members, split.host_cores};
+  for (const DeviceGroups& groups : split.within) {
+    ASSIGN_OR_RETURN(const std::vector<CollectivePlan> plans, PlansOf(kind, groups));
+    Candidates& candidates = known.within.emplace_back();
+    for (const CollectivePlan& plan : plans) candidates.push_back(Simulate(plan));
+  }
+  return known;
+}
+
+absl::StatusOr<CollectiveSimulator::Known> CollectiveSimulator::LearnPermute(
+    absl::Span<const std::pair<int64_t, int64_t>> cores) const {
+  SlicePairs split;
+  if (copies_ > 1) {
+    split = SplitBySlice(cores, topology_.cores(), cores_per_host());
+  } else if (!cores.empty()) {
+    split.within.emplace_back(cores.begin(), cores.end());
+  }
+  Known known;
+  known.spread = {split.host_cores > 0 ? 2 : 1, 1, split.host_cores};
+  for (const auto& pairs : split.within) {
+    ASSIGN_OR_RETURN(const CollectivePlan plan, PlanDirectPermute({topology_, network_}, pairs));
+    known.within.push_back({Simulate(plan)});
+  }
+  return known;
+}
+
+CollectiveEstimate CollectiveSimulator::EstimateOf(const Known& known, CollectiveKind kind,
+                                                   double payload) const {
+  CollectiveEstimate slowest;
+  slowest.algorithm = "none";
+  slowest.payload = payload;
+  for (const Candidates& candidates : known.within) {
+    CollectiveEstimate estimate = Fastest(candidates, payload);
+    if (slowest.link_bytes_per_byte == nullptr || estimate.time > slowest.time) slowest = std::move(estimate);
+  }
+  if (known.spread.slices < 2) return slowest;
+  const BetweenSlicesTime between = TimeBetweenSlices(network_.data_centre(), kind, payload, known.spread);
+  const double start = known.within.empty() ? network_.collective_cost_seconds() : 0;
+  slowest.between_slices = PicosecondsOf(between.seconds + start);
+  slowest.between_slices_roofline = PicosecondsOf(between.roofline_seconds);
+  const double within = static_cast<double>(slowest.time);
+  // Messages between slices pass beside those within, all else one after the other.
+  slowest.time = kind == CollectiveKind::kPermute ? std::max(slowest.time, slowest.between_slices)
+                                                  : slowest.time + slowest.between_slices;
+  const double part = within / static_cast<double>(slowest.time);
+  slowest.max_utilization *= part, slowest.mean_utilization *= part;
+  const std::string over = absl::StrCat(known.spread.slices, " slices");
+  slowest.algorithm = known.within.empty() ? over : absl::StrCat(slowest.algorithm, ", ", over);
+  return slowest;
+}
+
 absl::StatusOr<CollectiveEstimate> CollectiveSimulator::Estimate(CollectiveKind kind, Bytes bytes,
                                                                  const DeviceGroups& groups) {
   if (bytes < 0) return absl::InvalidArgumentError(absl::StrCat("a collective of ", bytes, " bytes"));
@@ -245,16 +321,10 @@ absl::StatusOr<CollectiveEstimate> CollectiveSimulator::Estimate(CollectiveKind 
   auto known = known_.find(key);
   if (known == known_.end()) {
     ASSIGN_OR_RETURN(const DeviceGroups cores, CoresOf(groups));
-    Candidates candidates;
-    if (cores.size() > 0) {
-      ASSIGN_OR_RETURN(const std::vector<CollectivePlan> plans, PlansOf(kind, cores));
-      for (const CollectivePlan& plan : plans) candidates.push_back(Simulate(plan));
-    } else {
-      candidates.emplace_back().algorithm = "none";
-    }
-    known = known_.emplace(key, std::move(candidates)).first;
+    ASSIGN_OR_RETURN(Known learned, Learn(kind, cores));
+    known = known_.emplace(key, std::move(learned)).first;
   }
-  return Fastest(known->second, payload);
+  return EstimateOf(known->second, kind, payload);
 }
 
 absl::StatusOr<CollectiveEstimate> CollectiveSimulator::EstimatePermute(
@@ -280,16 +350,10 @@ absl::StatusOr<CollectiveEstimate> CollectiveSimulator::EstimatePermute(
       sends[from] = receives[to] = true;
       if (from != to) cores.push_back({core_of_device_[from], core_of_device_[to]});
     }
-    Candidates candidates;
-    if (!cores.empty()) {
-      ASSIGN_OR_RETURN(const CollectivePlan plan, PlanDirectPermute({topology_, network_}, cores));
-      candidates.push_back(Simulate(plan));
-    } else {
-      candidates.emplace_back().algorithm = "none";
-    }
-    known = known_.emplace(key, std::move(candidates)).first;
+    ASSIGN_OR_RETURN(Known learned, LearnPermute(cores));
+    known = known_.emplace(key, std::move(learned)).first;
   }
-  return Fastest(known->second, static_cast<double>(bytes));
+  return EstimateOf(known->second, CollectiveKind::kPermute, static_cast<double>(bytes));
 }
 
 }  // namespace toroid

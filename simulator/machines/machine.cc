@@ -1,4 +1,4 @@
-// BUILD: embed "tpu_v2.textproto", "tpu_v3.textproto", "tpu_v4.textproto", "tpu_v5e.textproto", "tpu_v5p.textproto", "tpu_v6e.textproto", "islands.textproto"
+// BUILD: embed "tpu_v2.textproto", "tpu_v3.textproto", "tpu_v4.textproto", "tpu_v5e.textproto", "tpu_v5p.textproto", "tpu_v6e.textproto", "tpu7x.textproto", "islands.textproto"
 #include "simulator/machines/machine.h"
 
 #include <algorithm>
@@ -55,6 +55,8 @@ constexpr char kMeasured[] = "measured";
 // A machine may be without these.
 constexpr char kCompiler[] = "core.compiler";
 constexpr char kSimple[] = "core.simple";
+constexpr char kDataCentre[] = "network.data_centre";
+constexpr char kHost[] = "host";
 
 // Calls `visit` for every number under `message`, those that are not set as 0; of what was measured only those that are set.
 void ForEachNumber(Message* message, const std::string& prefix,
@@ -67,7 +69,8 @@ void ForEachNumber(Message* message, const std::string& prefix,
     for (int e = 0; e < elements; ++e) {
       const std::string element_path = field->is_repeated() ? absl::StrCat(path, "[", e, "]") : path;
       if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
-        const bool may_lack = absl::StartsWith(path, kMeasured) || path == kCompiler || path == kSimple;
+        const bool may_lack = absl::StartsWith(path, kMeasured) || path == kCompiler || path == kSimple ||
+                              path == kDataCentre || path == kHost;
         if (may_lack && !reflection.HasField(*message, field)) continue;
         Message* inner = field->is_repeated() ? reflection.MutableRepeatedMessage(message, field, e)
                                               : reflection.MutableMessage(message, field);
@@ -117,7 +120,7 @@ bool MayBeZero(const Number& number) {
   const bool is_cost = std::any_of(std::begin(kCosts), std::end(kCosts),
                                    [&](absl::string_view suffix) { return absl::EndsWith(name, suffix); });
   return is_cost || absl::StartsWith(name, "least_") || name == "write_efficiency" || name == "chip" ||
-         name == "axis" || absl::StartsWith(number.path, "network.router.") ||
+         name == "axis" || name == "copies" || absl::StartsWith(number.path, "network.router.") ||
          absl::StrContains(number.path, ".slots_of.");
 }
 
@@ -169,7 +172,12 @@ absl::Status CheckSlices(const MachineFamily& family) {
       return absl::InvalidArgumentError(absl::StrCat(slice.name(), " has ", slice.chips_size(),
                                                      " axes, but wrap is given for ", slice.wrap_size()));
     }
-    int64_t cores = family.cores_per_chip();
+    if (slice.copies() > 1 && !family.network().has_data_centre()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          slice.name(), ": ", family.name(),
+          " has no network between slices; name one slice, or give a file with network.data_centre"));
+    }
+    int64_t cores = SaturatingMultiply(family.cores_per_chip(), std::max<int64_t>(1, slice.copies()));
     for (const int64_t chips : slice.chips()) cores = SaturatingMultiply(cores, chips);
     if (cores > kMostCores) {
       return absl::InvalidArgumentError(
@@ -224,7 +232,7 @@ std::vector<std::string> FamilyRanges() {
   return ranges;
 }
 
-absl::StatusOr<Machine> FindMachine(const std::string& name) {
+absl::StatusOr<Machine> FindSlice(const std::string& name) {
   for (const BuiltInFile& file : kBuiltIn) {
     ASSIGN_OR_RETURN(const MachineFamily family, ParseFamily(file.text, file.name));
     for (const SliceSpec& slice : family.slices()) {
@@ -245,12 +253,31 @@ absl::StatusOr<Machine> FindMachine(const std::string& name) {
                                           ", or give a file"));
 }
 
+// "4xtpu-v5e-256": four of what the rest names.
+absl::StatusOr<Machine> FindMachine(const std::string& name) {
+  const size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  if (digits == 0 || digits + 1 >= name.size() || name[digits] != 'x') return FindSlice(name);
+  ASSIGN_OR_RETURN(Machine machine, FindSlice(name.substr(digits + 1)));
+  int64_t copies = 0;
+  if (!absl::SimpleAtoi(name.substr(0, digits), &copies) || copies < 1 || copies > kMostCores) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": ", name.substr(0, digits), " slices; use 1 to ", kMostCores));
+  }
+  machine.slice.set_copies(SaturatingMultiply(copies, std::max<int64_t>(1, machine.slice.copies())));
+  machine.slice.set_name(absl::StrCat(name.substr(0, digits + 1), machine.slice.name()));
+  MachineFamily family = machine.family;
+  family.clear_slices();
+  *family.add_slices() = machine.slice;
+  RETURN_IF_ERROR(CheckSlices(family));
+  return machine;
+}
+
 }  // namespace
 
 absl::string_view RatesName(Rates rates) { return rates == Rates::kMeasured ? "measured" : "compiler"; }
 
 int64_t Machine::chips() const {
-  int64_t product = 1;
+  int64_t product = std::max<int64_t>(1, slice.copies());
   for (const int64_t n : slice.chips()) product = SaturatingMultiply(product, n);
   return product;
 }

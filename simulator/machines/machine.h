@@ -1,7 +1,8 @@
 // Machines that programs are simulated on: a slice of a family, from the files built in or from one of the user's.
 //
 // A name is that of a slice built in ("tpu-v3-128"), of a file of the form of MachineFamily ("my.textproto"; its first
-// slice), or of a slice of such a file ("my.textproto:big").
+// slice), or of a slice of such a file ("my.textproto:big"); with a number before it, of several such slices that a data-centre
+// network joins ("4xtpu-v5e-256").
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@ struct Machine {
   SliceSpec slice;
   Rates rates = Rates::kCompiler;
 
+  // In all slices.
   int64_t chips() const;
   int64_t cores() const { return chips() * family.cores_per_chip(); }
 };
@@ -34,7 +36,8 @@ struct Machine {
 // Names of the slices built in, smallest first in each family.
 std::vector<std::string> BuiltInSlices();
 
-// Errors: kNotFound: no such slice or file, with the nearest name; those of ParseMachine.
+// Errors: kNotFound: no such slice or file, with the nearest name; kInvalidArgument for 0 slices, too many, or several of a
+// family without a data-centre network; those of ParseMachine.
 absl::StatusOr<Machine> LoadMachine(const std::string& name, Rates rates = Rates::kCompiler);
 
 // Replaces values of its core by what was measured, if `rates` are those.

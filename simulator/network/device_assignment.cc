@@ -18,10 +18,10 @@ namespace {
 
 constexpr size_t kMostCandidates = 64;
 
-absl::Status CheckFits(const Topology& topology, int64_t devices) {
-  if (devices >= 0 && devices <= topology.cores()) return absl::OkStatus();
+absl::Status CheckFits(int64_t cores, int64_t devices) {
+  if (devices >= 0 && devices <= cores) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("the program is for ", devices, " devices, the slice has ", topology.cores(), " cores"));
+      absl::StrCat("the program is for ", devices, " devices, the slice has ", cores, " cores"));
 }
 
 // A way to count: `count` steps of `stride` cores.
@@ -110,14 +110,14 @@ absl::StatusOr<int64_t> DevicesOf(absl::Span<const int64_t> mesh) {
 }  // namespace
 
 absl::StatusOr<std::vector<int64_t>> RowMajorAssignment(const Topology& topology, int64_t devices) {
-  RETURN_IF_ERROR(CheckFits(topology, devices));
+  RETURN_IF_ERROR(CheckFits(topology.cores(), devices));
   std::vector<int64_t> cores(devices);
   std::iota(cores.begin(), cores.end(), 0);
   return cores;
 }
 
 absl::StatusOr<std::vector<int64_t>> SnakeAssignment(const Topology& topology, int64_t devices) {
-  RETURN_IF_ERROR(CheckFits(topology, devices));
+  RETURN_IF_ERROR(CheckFits(topology.cores(), devices));
   const auto& axes = topology.axes();
   std::vector<int64_t> cores;
   cores.reserve(devices);
@@ -144,18 +144,18 @@ absl::StatusOr<std::vector<int64_t>> SnakeAssignment(const Topology& topology, i
 absl::StatusOr<std::vector<int64_t>> TopologyAwareAssignment(const Topology& topology,
                                                              absl::Span<const int64_t> mesh) {
   ASSIGN_OR_RETURN(const int64_t devices, DevicesOf(mesh));
-  RETURN_IF_ERROR(CheckFits(topology, devices));
+  RETURN_IF_ERROR(CheckFits(topology.cores(), devices));
   std::vector<int64_t> cores =
       Assign(topology, mesh, LastAxisFirst(mesh.size()), RowMajorPreference(topology));
   if (cores.empty()) return RowMajorAssignment(topology, devices);
   return cores;
 }
 
-absl::StatusOr<std::vector<int64_t>> ParseAssignment(const Topology& topology, int64_t devices,
+absl::StatusOr<std::vector<int64_t>> ParseAssignment(int64_t core_count, int64_t devices,
                                                      absl::string_view text, absl::string_view place) {
-  RETURN_IF_ERROR(CheckFits(topology, devices));
+  RETURN_IF_ERROR(CheckFits(core_count, devices));
   std::vector<int64_t> cores;
-  std::vector<bool> taken(topology.cores(), false);
+  std::vector<bool> taken(core_count, false);
   int line_number = 0;
   for (const absl::string_view whole : absl::StrSplit(text, '\n')) {
     ++line_number;
@@ -163,9 +163,9 @@ absl::StatusOr<std::vector<int64_t>> ParseAssignment(const Topology& topology, i
     for (const absl::string_view word : absl::StrSplit(line, absl::ByAnyChar(" \t\r,"), absl::SkipEmpty())) {
       int64_t core;
       const std::string where = absl::StrCat(place, ":", line_number, ": ");
-      if (!absl::SimpleAtoi(word, &core) || core < 0 || core >= topology.cores()) {
+      if (!absl::SimpleAtoi(word, &core) || core < 0 || core >= core_count) {
         return absl::InvalidArgumentError(
-            absl::StrCat(where, "\"", word.substr(0, 40), "\" is no core; use 0 to ", topology.cores() - 1));
+            absl::StrCat(where, "\"", word.substr(0, 40), "\" is no core; use 0 to ", core_count - 1));
       }
       if (taken[core]) return absl::InvalidArgumentError(absl::StrCat(where, "core ", core, " occurs twice"));
       taken[core] = true;

@@ -34,8 +34,8 @@ absl::StatusOr<std::vector<int64_t>> TopologyAwareAssignment(const Topology& top
                                                              absl::Span<const int64_t> mesh);
 
 // `text`: one core per device, 0 first, separated by white space or commas; from # to the end of a line is a comment.
-// Errors: kInvalidArgument "PLACE:LINE: ..." for what is no core of the slice or occurs twice; too many or too few.
-absl::StatusOr<std::vector<int64_t>> ParseAssignment(const Topology& topology, int64_t devices,
+// Errors: kInvalidArgument "PLACE:LINE: ..." for what is no core below `core_count` or occurs twice; too many or too few.
+absl::StatusOr<std::vector<int64_t>> ParseAssignment(int64_t core_count, int64_t devices,
                                                      absl::string_view text, absl::string_view place);
 
 // Seconds (or any other measure) of an assignment. Errors end the search.

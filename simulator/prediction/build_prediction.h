@@ -29,6 +29,7 @@ struct PredictionInputs {
   const std::vector<bool>& slots;  // Of the parameters: what no product reads.
   const Decisions& decisions;      // Of lowering.
   bool keep_timeline = false;
+  int64_t exposed_host_ps = 0;  // Of the step, in which nothing but copies between host and device runs.
 };
 
 // Errors: those of collectives.

@@ -39,6 +39,7 @@ absl::StatusOr<CollectiveTime> CollectiveTimes::Compute(const Instruction& instr
     time.roofline_ps =
         PicosecondsOf(time.estimate.LinkBytes(busiest) / simulator_.topology().LinkRate(busiest));
   }
+  time.roofline_ps += time.estimate.between_slices_roofline;
   return time;
 }
 

@@ -10,6 +10,12 @@ namespace {
 // A timeline with more events is slow to draw and no clearer.
 constexpr size_t kMostEvents = 50000;
 
+Stream StreamOf(const ScheduledOp& op) {
+  if (op.host_copy == HostCopy::kToHost) return Stream::kToHost;
+  if (op.host_copy == HostCopy::kToDevice) return Stream::kToDevice;
+  return op.is_communication ? Stream::kCommunication : Stream::kCompute;
+}
+
 }  // namespace
 
 void PredictionBuilder::AddEvents(const Computation& computation, int64_t start) {
@@ -20,9 +26,8 @@ void PredictionBuilder::AddEvents(const Computation& computation, int64_t start)
     }
     if (!HasBody(*op.instruction)) {
       if (op.end_ps == op.start_ps) continue;
-      prediction_.events.push_back({start + op.start_ps, op.end_ps - op.start_ps,
-                                    op.is_communication ? Stream::kCommunication : Stream::kCompute,
-                                    row_.at(op.instruction)});
+      prediction_.events.push_back(
+          {start + op.start_ps, op.end_ps - op.start_ps, StreamOf(op), row_.at(op.instruction)});
     } else {
       AddBodies(op, start + op.start_ps);
     }

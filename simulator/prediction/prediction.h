@@ -32,9 +32,10 @@ struct PredictedGroup {
       rules;  // That decided what it is and how its time is counted (simulator/rules/rules.inc).
 };
 
+// Also of a copy between host and device.
 struct PredictedCollective {
   std::string instruction;
-  std::string kind;  // "all-reduce", ...
+  std::string kind;  // "all-reduce", ...; "to-host", "to-device"
   std::string algorithm;
   std::string source;
   std::string op_name;
@@ -47,7 +48,7 @@ struct PredictedCollective {
 };
 
 // Streams of a core.
-enum class Stream { kCompute = 0, kCommunication = 1 };
+enum class Stream { kCompute = 0, kCommunication = 1, kToHost = 2, kToDevice = 3 };
 
 // One execution, loops unrolled.
 struct PredictedEvent {
@@ -123,8 +124,11 @@ struct Prediction {
   PredictedMemory memory;
   double flops_per_second = 0, bytes_per_second = 0;  // The machine's roofline.
   std::vector<std::string> notes;                     // What was assumed.
-  // Share of the step in which the core does nothing but communicate.
+  // Share of the step in which the core does nothing but communicate with others.
   double communication_share = 0;
+  // Times in a step of collectives, and of copies between host and device; of these what nothing hides.
+  int64_t communication_ps = 0, exposed_communication_ps = 0;
+  int64_t host_ps = 0, exposed_host_ps = 0;
 };
 
 }  // namespace toroid

@@ -1,6 +1,7 @@
 #include "simulator/prediction/prediction_builder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
@@ -48,15 +49,23 @@ absl::StatusOr<Prediction> PredictionBuilder::Build() {
 
 absl::Status PredictionBuilder::AddRows() {
   std::map<std::string, double> classes;
-  double roofline = 0;
+  double roofline = 0, communication = 0, host = 0;
   std::vector<std::pair<double, const Instruction*>> groups, collectives;
   for (const ComputationSchedule& computation : schedule_.computations) {
     for (const ScheduledOp& op : computation.ops) {
       if (op.end_ps == op.start_ps || HasBody(*op.instruction)) continue;
       const double all = computation.executions * static_cast<double>(op.end_ps - op.start_ps);
-      classes[std::string(OpClassOf(*op.instruction))] += all;
+      classes[op.host_copy == HostCopy::kNone ? std::string(OpClassOf(*op.instruction))
+                                              : NameOf(op.host_copy)] += all;
       executions_[op.instruction] = computation.executions;
-      (op.is_communication ? collectives : groups).push_back({all, op.instruction});
+      if (op.host_copy != HostCopy::kNone) {
+        host_copies_[op.instruction] = op.host_copy;
+        copy_ps_[op.instruction] = op.end_ps - op.start_ps;
+        host += all;
+      }
+      if (op.is_communication) communication += all;
+      const bool computes = !op.is_communication && op.host_copy == HostCopy::kNone;
+      (computes ? groups : collectives).push_back({all, op.instruction});
     }
   }
   const auto costlier = [](const auto& a, const auto& b) { return a.first > b.first; };
@@ -76,8 +85,15 @@ absl::Status PredictionBuilder::AddRows() {
   prediction_.roofline_ps = static_cast<int64_t>(std::min(roofline, 9e18));
   double compute = 0;
   for (const auto& [all, op] : groups) compute += all;
+  const auto in_step = [](double picoseconds) { return static_cast<int64_t>(std::min(picoseconds, 9e18)); };
+  prediction_.communication_ps = in_step(communication);
+  prediction_.host_ps = in_step(host);
+  prediction_.exposed_host_ps = inputs_.exposed_host_ps;
+  const double in_device = static_cast<double>(schedule_.step_ps - inputs_.exposed_host_ps);
+  prediction_.exposed_communication_ps = in_step(std::max(0.0, in_device - compute));
   if (schedule_.step_ps > 0) {
-    prediction_.communication_share = std::max(0.0, 1 - compute / static_cast<double>(schedule_.step_ps));
+    prediction_.communication_share =
+        std::max(0.0, in_device - compute) / static_cast<double>(schedule_.step_ps);
   }
   for (const auto& [name, picoseconds] : classes) prediction_.breakdown.push_back({name, picoseconds});
   std::stable_sort(prediction_.breakdown.begin(), prediction_.breakdown.end(),
@@ -101,6 +117,7 @@ void PredictionBuilder::AddNotes() {
 void PredictionBuilder::AddNotesOnCustomCalls() {
   std::map<std::string, int64_t> calls;
   for (const auto& [op, row] : row_) {
+    if (host_copies_.contains(op)) continue;
     const Instruction& main = MainOpOf(*op);
     if (main.opcode() == Opcode::kCustomCall && !inputs_.core.TimeOf(*op).is_known_kernel) {
       ++calls[std::string(main.custom_call_target())];
@@ -111,6 +128,10 @@ void PredictionBuilder::AddNotesOnCustomCalls() {
         absl::StrCat("what the custom call ", target, " (", count,
                      " times in the program) computes is not known: only its bytes are counted"));
   }
+}
+
+std::string PredictionBuilder::NameOf(HostCopy copy) {
+  return copy == HostCopy::kToHost ? "to-host" : "to-device";
 }
 
 std::string PredictionBuilder::NameOf(const Instruction& op) const {
@@ -154,6 +175,7 @@ void PredictionBuilder::AddParts(const Instruction& group, const std::vector<dou
 }
 
 absl::StatusOr<PredictedCollective> PredictionBuilder::CollectiveRow(const Instruction& op) {
+  if (const auto copy = host_copies_.find(&op); copy != host_copies_.end()) return HostRow(op, copy->second);
   ASSIGN_OR_RETURN(const CollectiveTime* time, inputs_.collectives.Of(op));
   PredictedCollective row;
   row.instruction = NameOf(op);
@@ -167,6 +189,20 @@ absl::StatusOr<PredictedCollective> PredictionBuilder::CollectiveRow(const Instr
   row.executions = executions_[&op];
   row.bytes = time->bytes;
   if (inputs_.keep_timeline) row.link_load = LinkLoad(*time);
+  return row;
+}
+
+PredictedCollective PredictionBuilder::HostRow(const Instruction& op, HostCopy copy) {
+  PredictedCollective row;
+  row.instruction = NameOf(op);
+  row.kind = NameOf(copy);
+  row.algorithm = "host link";
+  row.source = frames_.LineOf(MetadataOf(op));
+  row.op_name = OpNameOf(op);
+  row.picoseconds = row.roofline_ps = copy_ps_.at(&op);
+  row.executions = executions_.at(&op);
+  row.bytes = static_cast<int64_t>(std::llround(static_cast<double>(row.picoseconds) * 1e-12 *
+                                                inputs_.machine.family.host().bytes_per_second()));
   return row;
 }
 

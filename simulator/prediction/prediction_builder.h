@@ -37,6 +37,8 @@ class PredictionBuilder {
   static void AddParts(const Instruction& group, const std::vector<double>& product_cycles,
                        PredictedGroup* row);
   absl::StatusOr<PredictedCollective> CollectiveRow(const Instruction& op);
+  PredictedCollective HostRow(const Instruction& op, HostCopy copy);
+  static std::string NameOf(HostCopy copy);
   // Collectives with the same traffic share a pattern.
   int LinkLoad(const CollectiveTime& time);
   void AddNetwork();
@@ -54,6 +56,8 @@ class PredictionBuilder {
   const TextNames names_;
   std::map<const Instruction*, double> executions_;
   std::map<const Instruction*, int> row_;
+  std::map<const Instruction*, HostCopy> host_copies_;
+  std::map<const Instruction*, int64_t> copy_ps_;  // Of those.
   std::map<std::pair<const std::vector<double>*, int64_t>, int> patterns_;
   Prediction prediction_;
 };

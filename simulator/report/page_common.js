@@ -10,7 +10,7 @@ const bus = d3.dispatch('select', 'cursor', 'moment');
 
 const stepSeconds = Math.max(0, number(data.step_seconds));
 const COMMUNICATION = new Set(['all-to-all', 'all-reduce', 'all-gather', 'reduce-scatter', 'collective-permute',
-  'collective-broadcast', 'ragged-all-to-all', 'send', 'recv', 'communication']);
+  'collective-broadcast', 'ragged-all-to-all', 'send', 'recv', 'to-host', 'to-device', 'communication']);
 
 function makeRow(raw, stream, index) {
   const communicates = stream === 1;
@@ -34,7 +34,6 @@ for (const row of collectiveRows) COMMUNICATION.add(row.kind);
 const breakdown = Object.keys(data.breakdown || {})
   .map((kind) => ({kind, seconds: number(data.breakdown[kind]), communicates: COMMUNICATION.has(kind)}))
   .filter((part) => part.seconds > 0).sort((a, b) => b.seconds - a.seconds);
-const communicationSeconds = d3.sum(breakdown.filter((part) => part.communicates), (part) => part.seconds);
 
 // Events of one stream by start: columns, and `reach[i]`, the latest end of events 0 .. i.
 function makeTrack(stream) {

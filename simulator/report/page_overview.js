@@ -12,7 +12,7 @@ function drawHeadline() {
   const say = (string, className) => headline.append('span').attr('class', className || null).text(string);
   if (stepSeconds > 0) {
     say(`A step takes ${timeText(stepSeconds)}: `);
-    say(communicationSeconds > 0 ? `${shareText(communicationSeconds / stepSeconds)} is communication` : 'no communication');
+    say(sayWhatBounds());
     const roofline = number(data.roofline_seconds);
     if (roofline > 0) say(`, ${timeText(roofline)} would do if units, memory and links ran at their full rates`);
     say('. ');
@@ -28,6 +28,26 @@ function drawHeadline() {
   drawFixedCosts();
   const notes = list(data.notes);
   d3.select('#notes').attr('hidden', notes.length ? null : '').selectAll('li').data(notes).enter().append('li').text(text);
+}
+
+// What the core does and waits for, largest first: "62 % products of matrices, 20 % waiting for collectives, ...; bound by products".
+function sayWhatBounds() {
+  const exposed = number((data.communication || {}).exposed_seconds), all = number((data.communication || {}).seconds);
+  const host = number((data.host_copies || {}).exposed_seconds), copies = number((data.host_copies || {}).seconds);
+  const bound = (name) => d3.sum(groupRows.filter((row) => row.bound === name), (row) => row.seconds);
+  const parts = [
+    {seconds: bound('matrix'), does: 'products of matrices', by: 'products'},
+    {seconds: bound('memory'), does: 'passes through memory', by: 'memory'},
+    {seconds: bound('vector') + bound('movement'), does: 'vector instructions', by: 'vector instructions'},
+    {seconds: exposed, does: 'waiting for collectives', by: 'collectives that nothing hides'},
+    {seconds: host, does: 'waiting for the host', by: 'copies from and to the host'},
+  ].filter((part) => part.seconds > 0.001 * stepSeconds).sort((a, b) => b.seconds - a.seconds);
+  if (parts.length === 0) return 'nothing that lasts';
+  const hidden = [];
+  if (all > exposed * 1.01) hidden.push(`${timeText(all - exposed)} of collectives`);
+  if (copies > host) hidden.push(`${timeText(copies - host)} of copies between host and device`);
+  return `bound by ${parts[0].by} (${parts.map((part) => `${shareText(part.seconds / stepSeconds)} ${part.does}`).join(', ')})` +
+    (hidden.length ? `; hidden behind it: ${hidden.join(' and ')}` : '');
 }
 
 // "moe.py:88 costs most: 24 % of the step, mostly all-to-all (moe/dispatch), because ...".

@@ -98,6 +98,13 @@ std::string MemoryText(const PredictedMemory& memory, int width) {
   return text + TableText(rows, width);
 }
 
+// Nothing where all is exposed, which the first line says already.
+std::string HiddenText(const std::string& what, int64_t all, int64_t exposed) {
+  if (all == 0 || exposed == all) return "";
+  return absl::StrCat(what, ": ", TimeText(SecondsOf(all)), ", of which the core waits for ",
+                      TimeText(SecondsOf(exposed)), "\n");
+}
+
 }  // namespace
 
 std::string SummaryText(const Prediction& prediction, int width) {
@@ -113,6 +120,9 @@ std::string SummaryText(const Prediction& prediction, int width) {
                           Percent(prediction.network.max_utilization),
                           Percent(prediction.network.mean_utilization));
   }
+  absl::StrAppend(
+      &text, HiddenText("collectives", prediction.communication_ps, prediction.exposed_communication_ps),
+      HiddenText("copies between host and device", prediction.host_ps, prediction.exposed_host_ps));
   absl::StrAppend(&text, MemoryText(prediction.memory, width), BreakdownTable(prediction, width),
                   CostliestTable(prediction, width));
   for (const std::string& note : prediction.notes) absl::StrAppend(&text, "note: ", note, "\n");

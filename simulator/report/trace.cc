@@ -75,6 +75,10 @@ std::string TraceText(const Prediction& prediction) {
   events.push_back(NameOf("process_name", 0, absl::StrCat(prediction.machine, ", every core")));
   events.push_back(NameOf("thread_name", static_cast<int>(Stream::kCompute), "compute"));
   events.push_back(NameOf("thread_name", static_cast<int>(Stream::kCommunication), "communication"));
+  if (prediction.host_ps > 0) {
+    events.push_back(NameOf("thread_name", static_cast<int>(Stream::kToHost), "copies to the host"));
+    events.push_back(NameOf("thread_name", static_cast<int>(Stream::kToDevice), "copies from the host"));
+  }
   for (const PredictedEvent& event : prediction.events) {
     events.push_back(EventJson(event, prediction));
     if (event.stream != Stream::kCommunication) continue;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/base/math.h"
@@ -44,20 +45,47 @@ class Scheduler {
   // Computations that run as programs do: the entry and bodies, not the insides of fusions and reducers.
   void MarkReached() {
     reached_.assign(module_.num_computations(), false);
+    is_loop_.assign(module_.num_computations(), false);
     reached_[module_.entry()->index()] = true;
     for (int c = module_.num_computations() - 1; c >= 0; --c) {
       if (!reached_[c]) continue;
       for (const auto& instruction : module_.computation(c)->instructions()) {
         if (!RunsBody(*instruction)) continue;
-        for (const Computation* callee : instruction->called()) reached_[callee->index()] = true;
+        for (const Computation* callee : instruction->called()) {
+          reached_[callee->index()] = true;
+          if (instruction->opcode() == Opcode::kWhile) is_loop_[callee->index()] = true;
+        }
       }
     }
+  }
+
+  // When each stream of a computation can take its next op.
+  struct Streams {
+    int64_t compute = 0, communication = 0, to_host = 0, to_device = 0;
+
+    int64_t& Of(const ScheduledOp& op) {
+      if (op.host_copy == HostCopy::kToHost) return to_host;
+      if (op.host_copy == HostCopy::kToDevice) return to_device;
+      return op.is_communication ? communication : compute;
+    }
+    int64_t All() const { return std::max({compute, communication, to_host, to_device}); }
+  };
+
+  // Of a loop's trip: each op whose result is known when it begins: its state, and numbers made of it.
+  static bool IsKnownBefore(const Instruction& op, const std::vector<bool>& known) {
+    if (op.opcode() == Opcode::kParameter || op.opcode() == Opcode::kConstant) return true;
+    if (op.opcode() != Opcode::kGetTupleElement && (!op.shape().IsArray() || op.shape().NumElements() > 1)) {
+      return false;
+    }
+    return absl::c_all_of(op.operands(), [&](const Instruction* operand) { return known[operand->index()]; });
   }
 
   absl::Status ScheduleComputation(const Computation& computation) {
     ComputationSchedule& own = Of(computation);
     std::vector<int64_t> ends(computation.size(), 0);
-    int64_t compute_free = 0, communication_free = 0;
+    std::vector<bool> known(computation.size(), false);
+    const bool is_loop = is_loop_[computation.index()];
+    Streams free;
     for (const auto& instruction : computation.instructions()) {
       int64_t ready = 0;
       for (const Instruction* operand : instruction->operands())
@@ -65,40 +93,52 @@ class Scheduler {
       for (const Instruction* before : instruction->control_predecessors()) {
         if (before->index() < instruction->index()) ready = std::max(ready, ends[before->index()]);
       }
+      known[instruction->index()] = is_loop && IsKnownBefore(*instruction, known);
       ScheduledOp op;
       op.instruction = instruction.get();
       const bool runs_body = RunsBody(*instruction);
       int64_t duration = 0;
-      bool waits = runs_body;  // For both streams, and holds both.
+      bool waits = runs_body;  // For all streams, and holds them.
+      bool is_apart = false;   // A copy that lasts into the next trip, or was begun in the one before.
       if (runs_body) {
         ASSIGN_OR_RETURN(duration, BodiesDuration(*instruction, &op.trips));
       } else {
         ASSIGN_OR_RETURN(const OpTime time, times_(*instruction));
         duration = time.picoseconds;
         op.is_communication = time.is_communication;
+        op.host_copy = time.host_copy;
         waits = op.is_communication && !time.is_asynchronous && !options_.overlap;
+        is_apart = is_loop && (op.host_copy == HostCopy::kToHost ||
+                               (op.host_copy == HostCopy::kToDevice &&
+                                absl::c_all_of(instruction->operands(), [&](const Instruction* operand) {
+                                  return known[operand->index()];
+                                })));
       }
       if (duration == 0 && !runs_body) {
         ends[instruction->index()] = ready;
         continue;
       }
       if (waits) {
-        op.start_ps = std::max({ready, compute_free, communication_free});
+        // Copies to the host do not hold up what is sent.
+        op.start_ps = std::max({ready, free.compute, free.communication});
+        if (runs_body) op.start_ps = std::max(op.start_ps, free.All());
       } else {
-        op.start_ps = std::max(ready, op.is_communication ? communication_free : compute_free);
+        op.start_ps = is_apart ? free.Of(op) : std::max(ready, free.Of(op));
       }
       const std::optional<int64_t> end = CheckedAdd(op.start_ps, duration);
       if (!end.has_value()) return TooLong(*instruction);
       op.end_ps = *end;
-      ends[instruction->index()] = *end;
-      if (waits) {
-        compute_free = communication_free = *end;
+      ends[instruction->index()] = is_apart ? ready : *end;
+      if (runs_body) {
+        free = {*end, *end, *end, *end};
+      } else if (waits) {
+        free.compute = free.communication = *end;
       } else {
-        (op.is_communication ? communication_free : compute_free) = *end;
+        free.Of(op) = *end;
       }
       own.ops.push_back(op);
     }
-    own.duration_ps = std::max(compute_free, communication_free);
+    own.duration_ps = free.All();
     return absl::OkStatus();
   }
 
@@ -173,7 +213,7 @@ class Scheduler {
   const OpTimes& times_;
   const ScheduleOptions& options_;
   Schedule schedule_;
-  std::vector<bool> reached_;
+  std::vector<bool> reached_, is_loop_;  // By computation.
 };
 
 }  // namespace

@@ -6,7 +6,10 @@
 // With `overlap`, or if they are asynchronous, collectives have a stream of their own: each stream takes its ops in program order, and an op starts
 // when its stream is free and its operands are there:
 //   start = max(end of the previous op of its stream, ends of its operands)
-// A loop, branch or call waits for both streams and holds both. An iteration is condition, then body.
+// Copies between host and device have a stream for each direction, always. In a trip of a loop nothing waits for copies to the host,
+// which may last into the next trip, nor for copies to the device of arrays whose place is known when the trip begins, which are made
+// in the trip before; but no trip is shorter than all its copies of one direction.
+// A loop, branch or call waits for all streams and holds them. An iteration is condition, then body.
 // Example: a = dot (10 us), b = all-reduce(a) (30 us), c = dot (20 us, not of b): 60 us, with overlap 40.
 // Source: no overlap is what GShard figure 8 shows, where dispatch and combine stand on top of the rest (section 5.3).
 #pragma once
@@ -21,12 +24,15 @@
 
 namespace toroid {
 
+enum class HostCopy : uint8_t { kNone, kToHost, kToDevice };
+
 // One execution of one op, that runs no body, on the core that takes longest.
 struct OpTime {
   int64_t picoseconds = 0;
   bool is_communication = false;
   bool is_asynchronous =
       false;  // A collective that other ops run beside, also without ScheduleOptions::overlap.
+  HostCopy host_copy = HostCopy::kNone;
 };
 using OpTimes = std::function<absl::StatusOr<OpTime>(const Instruction& instruction)>;
 
@@ -43,6 +49,7 @@ struct ScheduledOp {
   int64_t start_ps = 0;  // Within one run of its computation.
   int64_t end_ps = 0;    // All trips and branches included.
   bool is_communication = false;
+  HostCopy host_copy = HostCopy::kNone;
   int64_t trips = 1;
 };
 

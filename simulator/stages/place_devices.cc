@@ -1,5 +1,6 @@
 #include "simulator/stages/place_devices.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "hlo/base/units.h"
 #include "hlo/devices/replica_groups.h"
 #include "simulator/collectives/collective_simulator.h"
+#include "simulator/collectives/slice_groups.h"
 #include "simulator/machines/router_tables.h"
 #include "simulator/network/device_assignment.h"
 #include "simulator/network/topology.h"
@@ -65,6 +67,24 @@ absl::StatusOr<double> SecondsOfAll(const std::vector<Exchange>& exchanges, cons
   return seconds;
 }
 
+// Every slice as `first`, which has a place for each of its cores.
+std::vector<int64_t> InEverySlice(const std::vector<int64_t>& first, int64_t devices) {
+  const int64_t cores = static_cast<int64_t>(first.size());
+  std::vector<int64_t> all(devices);
+  for (int64_t d = 0; d < devices; ++d) all[d] = d / cores * cores + first[d % cores];
+  return all;
+}
+
+// Those of several slices in one that they fill.
+std::vector<DeviceGroups> WithinSlice(const std::vector<DeviceGroups>& groups, int64_t cores) {
+  std::vector<DeviceGroups> within;
+  for (const DeviceGroups& some : groups) {
+    SliceGroups split = SplitBySlice(some, cores, cores);
+    if (!split.within.empty()) within.push_back(std::move(split.within.front()));
+  }
+  return within;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<int64_t>> PlaceDevices(const std::string& method, const Module& module,
@@ -73,27 +93,38 @@ absl::StatusOr<std::vector<int64_t>> PlaceDevices(const std::string& method, con
   const int64_t devices = DevicesOf(counts);
   ASSIGN_OR_RETURN(const Topology topology, Topology::Create(machine.family.network(), machine.slice,
                                                              machine.family.cores_per_chip()));
-  if (method == "row-major") return RowMajorAssignment(topology, devices);
-  if (method != "topology" && method != "best") {
+  if (devices > machine.cores()) {
+    return absl::InvalidArgumentError(absl::StrCat("the program is for ", devices, " devices, and ",
+                                                   machine.slice.name(), " has ", machine.cores(), " cores"));
+  }
+  if (method != "topology" && method != "best" && method != "row-major") {
     ASSIGN_OR_RETURN(const std::string text, ReadInput(method));
-    return ParseAssignment(topology, devices, text, method);
+    return ParseAssignment(machine.cores(), devices, text, method);
   }
+  // Slices are filled one after the other, all alike.
+  const int64_t in_slice = std::min(devices, topology.cores());
+  ASSIGN_OR_RETURN(std::vector<int64_t> row_major, RowMajorAssignment(topology, in_slice));
+  if (method == "row-major") return InEverySlice(row_major, devices);
   const std::vector<Exchange> exchanges = ExchangesOf(module, counts);
-  const std::vector<int64_t> mesh = MeshOfGroups(devices, GroupsOf(exchanges, counts));
-  if (method == "topology") {
-    // A line for one axis may cost another one more than it saves, and neighbours may be all that exchange.
-    ASSIGN_OR_RETURN(std::vector<int64_t> best, TopologyAwareAssignment(topology, mesh));
-    ASSIGN_OR_RETURN(double least, SecondsOfAll(exchanges, counts, machine, best));
-    for (const auto assign : {RowMajorAssignment, SnakeAssignment}) {
-      ASSIGN_OR_RETURN(std::vector<int64_t> other, assign(topology, devices));
-      ASSIGN_OR_RETURN(const double seconds, SecondsOfAll(exchanges, counts, machine, other));
-      if (seconds < least) least = seconds, best = std::move(other);
-    }
-    return best;
+  std::vector<DeviceGroups> groups = GroupsOf(exchanges, counts);
+  if (devices > in_slice) groups = WithinSlice(groups, in_slice);
+  const std::vector<int64_t> mesh = MeshOfGroups(in_slice, groups);
+  const auto seconds_of = [&](const std::vector<int64_t>& core_of_device) {
+    return SecondsOfAll(exchanges, counts, machine, InEverySlice(core_of_device, devices));
+  };
+  if (method == "best") {
+    ASSIGN_OR_RETURN(const std::vector<int64_t> best, BestAssignment(topology, mesh, seconds_of));
+    return InEverySlice(best, devices);
   }
-  return BestAssignment(topology, mesh, [&](const std::vector<int64_t>& core_of_device) {
-    return SecondsOfAll(exchanges, counts, machine, core_of_device);
-  });
+  // A line for one axis may cost another one more than it saves, and neighbours may be all that exchange.
+  ASSIGN_OR_RETURN(std::vector<int64_t> best, TopologyAwareAssignment(topology, mesh));
+  ASSIGN_OR_RETURN(double least, seconds_of(best));
+  ASSIGN_OR_RETURN(std::vector<int64_t> snake, SnakeAssignment(topology, in_slice));
+  for (std::vector<int64_t>& other : std::vector<std::vector<int64_t>>{row_major, snake}) {
+    ASSIGN_OR_RETURN(const double seconds, seconds_of(other));
+    if (seconds < least) least = seconds, best = std::move(other);
+  }
+  return InEverySlice(best, devices);
 }
 
 }  // namespace toroid

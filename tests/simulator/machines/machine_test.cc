@@ -63,15 +63,17 @@ TEST(MachineTest, ChipsOfTodayHaveThePublishedRates) {
   };
   const Chip kChips[] = {{"tpu-v5e-256", 256, 197, 819, 45},
                          {"tpu-v5p-2048", 1024, 459, 2765, 90},
-                         {"tpu-v6e-256", 256, 918, 1640, 90}};
+                         {"tpu-v6e-256", 256, 918, 1640, 90},
+                         {"tpu7x-128", 128, 2307, 7380, 100}};
   for (const Chip& chip : kChips) {
     ASSERT_OK_AND_ASSIGN(const Machine machine, LoadMachine(chip.slice));
     const CoreSpec& core = machine.family.core();
-    EXPECT_EQ(machine.cores(), chip.chips);
+    EXPECT_EQ(machine.chips(), chip.chips);
+    const double cores = static_cast<double>(machine.family.cores_per_chip());
     const double tile = static_cast<double>(core.matrix().tile());
     const double peak = 2 * tile * tile * static_cast<double>(core.matrix().units()) * core.clock_hertz();
-    EXPECT_NEAR(peak, chip.teraflops * 1e12, 1e12) << chip.slice;
-    EXPECT_EQ(core.memory().bytes_per_second(), chip.gigabytes * 1e9);
+    EXPECT_NEAR(cores * peak, chip.teraflops * 1e12, 1e12) << chip.slice;
+    EXPECT_EQ(cores * core.memory().bytes_per_second(), chip.gigabytes * 1e9);
     EXPECT_EQ(machine.family.network().link_bytes_per_second(), chip.link * 1e9);
   }
   ASSERT_OK_AND_ASSIGN(const Machine small, LoadMachine("tpu-v5e-128"));
@@ -102,6 +104,23 @@ TEST(MachineTest, UnknownNameIsAnsweredWithTheNearest) {
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("did you mean tpu-v3-128?")));
   EXPECT_THAT(LoadMachine("no/such.textproto").status(),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("no/such")));
+}
+
+TEST(MachineTest, SeveralSlicesHaveTheirNumberBeforeTheName) {
+  ASSERT_OK_AND_ASSIGN(const Machine machine, LoadMachine("4xtpu-v5e-256"));
+  EXPECT_EQ(machine.cores(), 1024);
+  EXPECT_EQ(machine.slice.copies(), 4);
+  EXPECT_EQ(machine.slice.name(), "4xtpu-v5e-256");
+  EXPECT_THAT(
+      LoadMachine("4xtpu-v5e-257").status(),
+      StatusIs(absl::StatusCode::kNotFound, HasSubstr("no machine is named tpu-v5e-257; did you mean")));
+  const auto expect_invalid = [](const std::string& name, const std::string& what) {
+    EXPECT_THAT(LoadMachine(name).status(), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(what)));
+  };
+  expect_invalid("0xtpu-v5e-256", "0xtpu-v5e-256: 0 slices; use 1 to");
+  expect_invalid("99999999999999999999xtpu-v5e-256", "slices; use 1 to");
+  expect_invalid("10000xtpu-v5e-256", "has 2560000 cores; at most 1048576");
+  expect_invalid("2xtpu-v3-8", "tpu-v3 has no network between slices");
 }
 
 TEST(MachineTest, ASliceOfAFileIsChosenByName) {

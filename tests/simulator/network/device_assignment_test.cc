@@ -89,16 +89,16 @@ TEST(DeviceAssignmentTest, TheBestIsNoWorseThanAnyOtherNamedOne) {
 
 TEST(DeviceAssignmentTest, AFileListsCores) {
   ASSERT_OK_AND_ASSIGN(const Topology slice, Topology::Create(PlainNetwork(), Slice({4}), 1));
-  EXPECT_THAT(ParseAssignment(slice, 4, "3 2, # backwards\n1\t0\n", "f"),
+  EXPECT_THAT(ParseAssignment(slice.cores(), 4, "3 2, # backwards\n1\t0\n", "f"),
               IsOkAndHolds(ElementsAre(3, 2, 1, 0)));
-  EXPECT_THAT(ParseAssignment(slice, 4, "3 2\n1 1", "f"),
+  EXPECT_THAT(ParseAssignment(slice.cores(), 4, "3 2\n1 1", "f"),
               StatusIs(kInvalid, HasSubstr("f:2: core 1 occurs twice")));
-  EXPECT_THAT(ParseAssignment(slice, 4, "3 2\n1 4", "f"),
+  EXPECT_THAT(ParseAssignment(slice.cores(), 4, "3 2\n1 4", "f"),
               StatusIs(kInvalid, HasSubstr("f:2: \"4\" is no core")));
-  EXPECT_THAT(ParseAssignment(slice, 4, "3 x", "f"), StatusIs(kInvalid, HasSubstr("f:1: \"x\"")));
-  EXPECT_THAT(ParseAssignment(slice, 4, "3 2", "f"),
+  EXPECT_THAT(ParseAssignment(slice.cores(), 4, "3 x", "f"), StatusIs(kInvalid, HasSubstr("f:1: \"x\"")));
+  EXPECT_THAT(ParseAssignment(slice.cores(), 4, "3 2", "f"),
               StatusIs(kInvalid, HasSubstr("f: 2 cores for a program of 4")));
-  EXPECT_THAT(ParseAssignment(slice, 5, "", "f"),
+  EXPECT_THAT(ParseAssignment(slice.cores(), 5, "", "f"),
               StatusIs(kInvalid, HasSubstr("5 devices, the slice has 4")));
 }
 

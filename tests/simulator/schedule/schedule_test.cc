@@ -1,5 +1,6 @@
 #include "simulator/schedule/schedule.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -64,6 +65,42 @@ TEST(ScheduleTest, AnAsynchronousCollectiveRunsBesideOtherOpsWithoutOverlap) {
   };
   ASSERT_OK_AND_ASSIGN(const Schedule schedule, ComputeSchedule(**module, times, {}));
   EXPECT_EQ(schedule.step_ps, 40 * kMicrosecond);
+}
+
+// A loop of 10 trips: 20 us of a product, and the sine stands for a copy from the host, the cosine for one to it.
+TEST(ScheduleTest, CopiesOfALoopsStateLastIntoItsOtherTrips) {
+  const auto module = ParseModule(R"(HloModule m
+condition { s = (s32[], f32[8,8]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(10)
+  ROOT c = pred[] compare(i, n), direction=LT }
+body { s = (s32[], f32[8,8]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  x = f32[8,8] get-tuple-element(s), index=1
+  in = f32[8,8] sine(x)
+  y = f32[8,8] dot(in, in), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  out = f32[8,8] cosine(y)
+  ROOT t = (s32[], f32[8,8]) tuple(j, out) }
+ENTRY main { zero = s32[] constant(0)
+  x = f32[8,8] parameter(0)
+  s = (s32[], f32[8,8]) tuple(zero, x)
+  ROOT w = (s32[], f32[8,8]) while(s), condition=condition, body=body })");
+  ASSERT_OK(module.status());
+  for (const int64_t copy : {5, 15, 30}) {
+    SCOPED_TRACE(copy);
+    const auto times = [&](const Instruction& op) -> absl::StatusOr<OpTime> {
+      OpTime time;
+      if (op.opcode() == Opcode::kDot) time.picoseconds = 20 * kMicrosecond;
+      if (op.opcode() == Opcode::kSin) time.host_copy = HostCopy::kToDevice;
+      if (op.opcode() == Opcode::kCos) time.host_copy = HostCopy::kToHost;
+      if (time.host_copy != HostCopy::kNone) time.picoseconds = copy * kMicrosecond;
+      return time;
+    };
+    ASSERT_OK_AND_ASSIGN(const Schedule schedule, ComputeSchedule(**module, times, {}));
+    EXPECT_EQ(schedule.step_ps, 10 * std::max<int64_t>(20, copy) * kMicrosecond);
+  }
 }
 
 TEST(ScheduleTest, OverlapWaitsForOperands) {
