@@ -20,6 +20,8 @@
 #include "simulator/memory/temporaries.h"
 #include "simulator/program/columns.h"
 #include "simulator/program/tiling.h"
+#include "simulator/simple/lower_simply.h"
+#include "simulator/simple/simple_core.h"
 
 namespace toroid {
 namespace {
@@ -48,6 +50,29 @@ bool HasEstimate(const Instruction& op, const Tiling& tiling) {
   }
 }
 
+Tiling TilingOf(const CoreSpec& core) { return {core.vector().sublanes(), core.vector().lanes()}; }
+
+ProgramTime TimeOfGroups(const Module& lowered, CoreModel* model, const Tiling& tiling) {
+  ProgramTime time;
+  const ArraySize size = [tiling](const Shape& array) {
+    return static_cast<int64_t>(std::min(PaddedBytes(array, tiling), 9e18));
+  };
+  time.temporary_bytes = static_cast<double>(ComputeMemoryNeeds(lowered, &size).temporary);
+  absl::btree_map<std::string, double> by_class;
+  for (const auto& op : lowered.entry()->instructions()) {
+    const double microseconds = static_cast<double>(model->TimeOf(*op).picoseconds) * 1e-6;
+    if (microseconds == 0) continue;
+    time.microseconds += microseconds;
+    if (!HasEstimate(*op, tiling)) {
+      time.without_estimate += microseconds;
+      continue;
+    }
+    by_class[std::string(GroupClassOf(*op))] += microseconds;
+  }
+  time.by_class.assign(by_class.begin(), by_class.end());
+  return time;
+}
+
 // Of one program of a folder: what the row of its index says, and the prediction.
 absl::StatusOr<ChipEstimate> EstimateOf(const std::string& folder, absl::Span<const std::string> row,
                                         bool is_partial, const CoreSpec& core) {
@@ -59,33 +84,52 @@ absl::StatusOr<ChipEstimate> EstimateOf(const std::string& folder, absl::Span<co
   ASSIGN_OR_RETURN(const ProgramTime time, PredictProgram(*file.module, core));
   estimate.model_us = time.microseconds - (is_partial ? time.without_estimate : 0);
   estimate.model_temporary = time.temporary_bytes;
+  ASSIGN_OR_RETURN(const ProgramTime simple, PredictSimply(*file.module, core));
+  estimate.simple_us = simple.microseconds - (is_partial ? simple.without_estimate : 0);
   return estimate;
 }
 
 }  // namespace
 
-absl::StatusOr<ProgramTime> PredictProgram(const Module& module, const CoreSpec& core) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> lowered, Lower(module, core));
-  ChipModel model(core);
-  ProgramTime time;
-  const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
-  const ArraySize size = [tiling](const Shape& array) {
-    return static_cast<int64_t>(std::min(PaddedBytes(array, tiling), 9e18));
-  };
-  time.temporary_bytes = static_cast<double>(ComputeMemoryNeeds(*lowered, &size).temporary);
-  absl::btree_map<std::string, double> by_class;
-  for (const auto& op : lowered->entry()->instructions()) {
-    const double microseconds = static_cast<double>(model.TimeOf(*op).picoseconds) * 1e-6;
-    if (microseconds == 0) continue;
-    time.microseconds += microseconds;
-    if (!HasEstimate(*op, tiling)) {
-      time.without_estimate += microseconds;
-      continue;
-    }
-    by_class[std::string(GroupClassOf(*op))] += microseconds;
-  }
-  time.by_class.assign(by_class.begin(), by_class.end());
-  return time;
+absl::StatusOr<ProgramTime> PredictProgram(const Module& module, const CoreSpec& core, Decisions* decisions) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> lowered, Lower(module, core, {}, decisions));
+  ChipModel model(core, decisions);
+  return TimeOfGroups(*lowered, &model, TilingOf(core));
+}
+
+absl::StatusOr<ProgramTime> PredictSimply(const Module& module, const CoreSpec& core) {
+  CoreSpec simple = core;
+  simple.mutable_simple()->set_product_efficiency(1);
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> lowered, LowerSimply(module, simple));
+  SimpleCore model(simple);
+  return TimeOfGroups(*lowered, &model, TilingOf(core));
+}
+
+absl::Span<const Batch> Batches() {
+  static constexpr Batch kBatches[] = {
+      {"held_out", "Layers and small ops, made while the parameters were calibrated"},
+      {"unseen", "Made after held_out"},
+      {"later", "Layers, losses, optimizers and convolutions of other models"},
+      {"last", "Made after the first rules"},
+      {"blind",
+       "By someone who knew neither the model nor its figures; so are the sets below, unless stated"},
+      {"neighbours", "Kinds similar to blind, made while rules were found on blind"},
+      {"fresh", "By someone who had seen the sets above"},
+      {"strangers", "Also stencils, random bits, decoders of images"},
+      {"newest", "Made after rules were found on strangers"},
+      {"recent", "Made after rules were found on newest"},
+      {"latest", "Made after rules were found on recent"},
+      {"outside", "Made after rules were found on latest"},
+      {"libraries", "Most of them modelled on published libraries"},
+      {"engineers", "Whole layers and steps, made after libraries"},
+      {"practitioners", "Made after rules were found on engineers"},
+      {"colleagues", "Made after one more rule"},
+      {"newcomers", "Made after rules for convolutions of few images"},
+      {"visitors", "Made after rules for groups of channels and kernels' gradients"},
+      {"guests", "Made after rules for nested convolutions"},
+      {"outsiders", "Made after rules for concatenations and rolls"},
+      {"observers", "Made at the same time as outsiders"}};
+  return kBatches;
 }
 
 absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const std::string& folder, bool third_calibrates,
@@ -131,6 +175,8 @@ absl::StatusOr<std::vector<ChipEstimate>> MoeEstimates(const std::string& folder
     all.name = name;
     all.model_us = time.microseconds - time.without_estimate;
     all.model_temporary = time.temporary_bytes;
+    ASSIGN_OR_RETURN(const ProgramTime simple, PredictSimply(*file.module, core));
+    all.simple_us = simple.microseconds - simple.without_estimate;
     for (const std::vector<std::string>& row : memory) {
       if (row[0] != name) continue;
       ASSIGN_OR_RETURN(all.compiler_temporary, Number(row[1]));
@@ -161,6 +207,7 @@ ErrorSummary Summarize(const std::vector<ChipEstimate>& estimates) {
   double model = 0, compiler = 0;
   for (const ChipEstimate& estimate : estimates) {
     errors.push_back(std::abs(estimate.Error()));
+    summary.mean += errors.back() / static_cast<double>(estimates.size());
     model += estimate.model_us;
     compiler += estimate.compiler_us;
   }
@@ -172,6 +219,12 @@ ErrorSummary Summarize(const std::vector<ChipEstimate>& estimates) {
   summary.worst = errors.back();
   summary.ratio = model / compiler;
   return summary;
+}
+
+ErrorSummary SummarizeSimple(std::vector<ChipEstimate> estimates) {
+  std::erase_if(estimates, [](const ChipEstimate& e) { return e.simple_us == 0; });
+  for (ChipEstimate& e : estimates) e.model_us = e.simple_us;
+  return Summarize(estimates);
 }
 
 absl::StatusOr<std::vector<MeasuredRate>> MeasuredDots(const CoreSpec& core) {

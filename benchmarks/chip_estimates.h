@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "hlo/ir/module.h"
 #include "simulator/machines/core.pb.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 
@@ -22,6 +24,7 @@ struct ChipEstimate {
   std::string group_class;  // "": the whole program.
   double compiler_us = 0;
   double model_us = 0;
+  double simple_us = 0;  // By plain rules; 0 for parts of programs.
   bool calibrates = false;
   // Bytes beside arguments and results; both 0 if the compiler's are not known.
   double compiler_temporary = 0, model_temporary = 0;
@@ -37,7 +40,17 @@ struct ProgramTime {
   double temporary_bytes = 0;
   std::vector<std::pair<std::string, double>> by_class;  // Sorted.
 };
-absl::StatusOr<ProgramTime> PredictProgram(const Module& module, const CoreSpec& core);
+// With `decisions` it is recorded there which rules decided something.
+absl::StatusOr<ProgramTime> PredictProgram(const Module& module, const CoreSpec& core,
+                                           Decisions* decisions = nullptr);
+// The same by the plain rules of simulator/simple, at the full peak of the units: what finer rules must beat.
+absl::StatusOr<ProgramTime> PredictSimply(const Module& module, const CoreSpec& core);
+
+// A folder below tests/corpus/tpu_v3, in the order in which they were made. Rules were found on all of them since.
+struct Batch {
+  const char *folder, *title;
+};
+absl::Span<const Batch> Batches();
 
 // The one-core programs of `folder` of which the compiler estimates every group. `third_calibrates`: every third
 // one calibrates, as in tests/corpus/tpu_v3; none does in the folders below it.
@@ -64,9 +77,12 @@ absl::StatusOr<std::vector<ChipEstimate>> MoeEstimates(const std::string& folder
 struct ErrorSummary {
   int count = 0;
   double median = 0, ninetieth = 0, worst = 0;  // |model / compiler - 1|
-  double ratio = 0;                             // Sum of the model's times over sum of the compiler's.
+  double mean = 0;
+  double ratio = 0;  // Sum of the model's times over sum of the compiler's.
 };
 ErrorSummary Summarize(const std::vector<ChipEstimate>& estimates);
+// Of the plain rules' times; nothing is counted where there are none.
+ErrorSummary SummarizeSimple(std::vector<ChipEstimate> estimates);
 
 // Dots and elementwise programs measured on a TPU v3 core. The host calls them one by one, so each time
 // includes a launch. Source: Zhang et al., LLMCompass, ISCA 2024, figure 5, read off to within 1.5 Tflop/s.

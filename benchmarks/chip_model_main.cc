@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -39,6 +40,9 @@ void PrintSummary(const char* title, const std::vector<ChipEstimate>& estimates)
   const ErrorSummary s = Summarize(estimates);
   std::printf("%-32s %4d programs, median %.1f %%, 90th percentile %.1f %%, worst %.0f %%, sum x %.2f\n",
               title, s.count, 100 * s.median, 100 * s.ninetieth, 100 * s.worst, s.ratio);
+  const ErrorSummary simple = SummarizeSimple(estimates);
+  std::printf("%-32s %4d programs, median %.1f %%, 90th percentile %.1f %%\n", "  by plain rules",
+              simple.count, 100 * simple.median, 100 * simple.ninetieth);
 }
 
 // Compares programs with more than 4 MiB.
@@ -153,36 +157,11 @@ absl::Status Run() {
   const CoreSpec& core = TpuV3Core();
   const std::string folder = "tests/corpus/tpu_v3";
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> programs, OneCoreEstimates(folder, true, core));
-  // Further sets of programs, in the order in which they were made. Rules were found on all of them since.
-  struct Set {
-    const char *folder, *title;
-    std::vector<ChipEstimate> programs;
-  };
-  std::vector<Set> sets = {
-      {"held_out", "Layers and small ops, made while the parameters were calibrated"},
-      {"unseen", "Made after held_out"},
-      {"later", "Layers, losses, optimizers and convolutions of other models"},
-      {"last", "Made after the first rules"},
-      {"blind",
-       "By someone who knew neither the model nor its figures; so are the sets below, unless stated"},
-      {"neighbours", "Kinds similar to blind, made while rules were found on blind"},
-      {"fresh", "By someone who had seen the sets above"},
-      {"strangers", "Also stencils, random bits, decoders of images"},
-      {"newest", "Made after rules were found on strangers"},
-      {"recent", "Made after rules were found on newest"},
-      {"latest", "Made after rules were found on recent"},
-      {"outside", "Made after rules were found on latest"},
-      {"libraries", "Most of them modelled on published libraries"},
-      {"engineers", "Whole layers and steps, made after libraries"},
-      {"practitioners", "Made after rules were found on engineers"},
-      {"colleagues", "Made after one more rule"},
-      {"newcomers", "Made after rules for convolutions of few images"},
-      {"visitors", "Made after rules for groups of channels and kernels' gradients"},
-      {"guests", "Made after rules for nested convolutions"},
-      {"outsiders", "Made after rules for concatenations and rolls"},
-      {"observers", "Made at the same time as outsiders"}};
-  for (Set& set : sets) {
-    ASSIGN_OR_RETURN(set.programs, OneCoreEstimates(absl::StrCat(folder, "/", set.folder), false, core));
+  std::vector<std::vector<ChipEstimate>> sets;
+  for (const Batch& batch : Batches()) {
+    ASSIGN_OR_RETURN(std::vector<ChipEstimate> set,
+                     OneCoreEstimates(absl::StrCat(folder, "/", batch.folder), false, core));
+    sets.push_back(std::move(set));
   }
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> moe,
                    MoeEstimates(folder + "/moe", PartitionedBy::kXla, core));
@@ -190,7 +169,10 @@ absl::Status Run() {
                    MoeEstimates(folder + "/moe", PartitionedBy::kToroid, core));
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> scatters, PartialEstimates(folder + "/scatters", core));
   PrintRows("One-core programs (* calibrates)", programs);
-  for (const Set& set : sets) PrintRows(absl::StrCat("\n", set.folder, ": ", set.title), set.programs);
+  for (size_t i = 0; i < sets.size(); ++i) {
+    const Batch& batch = Batches()[i];
+    PrintRows(absl::StrCat("\n", batch.folder, ": ", batch.title), sets[i]);
+  }
   PrintRows("\nscatters: Single elements at indices; scatters and most reshapes left out", scatters);
   PrintRows("\nMoE layers and training steps as XLA partitions them", moe);
   PrintRows("\nThe same as Toroid partitions them, beside the estimates for XLA's programs", own_moe);
@@ -201,8 +183,8 @@ absl::Status Run() {
   PrintSummary("the other two thirds", rest);
   std::vector<ChipEstimate> others;
   for (size_t i = 0; i < sets.size(); ++i) {
-    PrintSummary(sets[i].folder, sets[i].programs);
-    if (i < 4) others.insert(others.end(), sets[i].programs.begin(), sets[i].programs.end());
+    PrintSummary(Batches()[i].folder, sets[i]);
+    if (i < 4) others.insert(others.end(), sets[i].begin(), sets[i].end());
   }
   PrintSummary("scatters", scatters);
   std::printf("\nTemporary memory, MiB              compiler        model    error\n");

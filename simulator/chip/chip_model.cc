@@ -4,8 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "simulator/rules/compiler_scope.h"
-
 namespace toroid {
 namespace {
 
@@ -23,7 +21,7 @@ Bound BoundOf(double total, double matrix, double vector, double memory, double 
 }  // namespace
 
 const GroupTime& ChipModel::TimeOf(const Instruction& group) {
-  const CompilerScope scope(core_);
+  const CompilerScope scope(core_, decisions_);
   const GroupWork work = GroupWorkOf(group, core_);
   const auto [place, is_new] = known_.try_emplace(work);
   if (is_new) place->second = Compute(work);

@@ -18,13 +18,16 @@
 #include "simulator/chip/core_model.h"
 #include "simulator/chip/group_work.h"
 #include "simulator/machines/core.pb.h"
+#include "simulator/rules/compiler_scope.h"
 #include "simulator/rules/rule.h"
 
 namespace toroid {
 
 class ChipModel : public CoreModel {
  public:
-  explicit ChipModel(const CoreSpec& core) : core_(core) {}
+  // With `decisions`, which outlive it, TimeOf records there by which rules it counts.
+  explicit ChipModel(const CoreSpec& core, Decisions* decisions = nullptr)
+      : core_(core), decisions_(decisions) {}
 
   // Of one instruction; zeros for what takes no time of its own (parameters, tuples, constants), and for calls, loops,
   // branches and collectives.
@@ -40,6 +43,7 @@ class ChipModel : public CoreModel {
   double TimesMade(const GroupWork& work) const;
 
   const CoreSpec core_;
+  Decisions* const decisions_;
   absl::flat_hash_map<GroupWork, GroupTime> known_;
 };
 

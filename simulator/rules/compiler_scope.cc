@@ -34,12 +34,19 @@ CompilerScope::CompilerScope(const CoreSpec& core, Decisions* decisions)
 
 CompilerScope::~CompilerScope() { current = before_; }
 
-bool IsOn(Rule rule) { return Current().rules[static_cast<int>(rule)]; }
-
-bool Decides(Rule rule, const Instruction& op) {
+bool IsOn(Rule rule) {
   const CompilerScope::State& now = Current();
   if (!now.rules[static_cast<int>(rule)]) return false;
-  if (now.decisions != nullptr) now.decisions->of[&op].set(static_cast<int>(rule));
+  if (now.decisions != nullptr) now.decisions->asked.set(static_cast<int>(rule));
+  return true;
+}
+
+bool Decides(Rule rule, const Instruction& op) {
+  if (!IsOn(rule)) return false;
+  if (Decisions* decisions = Current().decisions) {
+    decisions->of[&op].set(static_cast<int>(rule));
+    decisions->decided.set(static_cast<int>(rule));
+  }
   return true;
 }
 
@@ -61,6 +68,7 @@ void MarkDecided(Rule rule, Instruction* op) {
   if (Current().decisions == nullptr) return;
   RuleSet one;
   one.set(static_cast<int>(rule));
+  Current().decisions->decided |= one;
   MarkDecided(one, op);
 }
 

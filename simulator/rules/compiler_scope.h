@@ -20,6 +20,8 @@ namespace toroid {
 struct Decisions {
   absl::flat_hash_map<const Instruction*, RuleSet> of;  // While these instructions live.
   absl::flat_hash_map<std::string, int> limits;         // How often each was met.
+  RuleSet decided;                                      // All that decided something, also of what is gone.
+  RuleSet asked;  // All that were found to hold: without any other nothing changes.
 };
 
 class CompilerScope {
