@@ -1,8 +1,8 @@
 // Machines that programs are simulated on: a slice of a family, from the files built in or from one of the user's.
 //
 // A name is that of a slice built in ("tpu-v3-128"), of a file of the form of MachineFamily ("my.textproto"; its first
-// slice), or of a slice of such a file ("my.textproto:big"); with a number before it, of several such slices that a data-centre
-// network joins ("4xtpu-v5e-256").
+// slice), or of a slice of such a file ("my.textproto:big"); with a number before it, of several
+// such slices that a data-centre network joins ("4xtpu-v5e-256").
 #pragma once
 
 #include <cstdint>

@@ -35,11 +35,11 @@ const breakdown = Object.keys(data.breakdown || {})
   .map((kind) => ({kind, seconds: number(data.breakdown[kind]), communicates: COMMUNICATION.has(kind)}))
   .filter((part) => part.seconds > 0).sort((a, b) => b.seconds - a.seconds);
 
-// Events of one stream by start: columns, and `reach[i]`, the latest end of events 0 .. i.
+// Events of one stream (computation, communication, copies from and to the host) by start: columns, and `reach[i]`, the latest end of events 0 .. i.
 function makeTrack(stream) {
   const rows = stream === 0 ? groupRows : collectiveRows;
   const events = list((data.timeline || {}).events)
-    .filter((e) => (e[2] === 0 ? 0 : 1) === stream && rows[e[3]] !== undefined).sort((a, b) => a[0] - b[0]);
+    .filter((e) => Math.min(2, e[2]) === stream && rows[e[3]] !== undefined).sort((a, b) => a[0] - b[0]);
   const track = {start: new Float64Array(events.length), end: new Float64Array(events.length),
     reach: new Float64Array(events.length), row: events.map((e) => rows[e[3]]), size: events.length};
   let reach = 0;
@@ -50,7 +50,7 @@ function makeTrack(stream) {
   });
   return track;
 }
-const tracks = [makeTrack(0), makeTrack(1)];
+const tracks = [makeTrack(0), makeTrack(1), makeTrack(2)];
 const recordedSeconds = Math.max(...tracks.map((track) => (track.size ? track.reach[track.size - 1] : 0)));
 const endSeconds = Math.max(stepSeconds, recordedSeconds);
 
@@ -69,6 +69,7 @@ const GREY = '#8d99a5';
 // The kinds met most keep their colors from page to page.
 const kindColors = new Map([
   ...['all-to-all', 'all-reduce', 'all-gather', 'reduce-scatter', 'collective-permute'].map((kind, i) => [kind, WARM[i]]),
+  ['to-host', '#6b7f2a'], ['to-device', '#b8a13a'],
   ...['dot', 'elementwise', 'reduce', 'copy', 'convolution', 'cumulative sum'].map((kind, i) => [kind, COOL[i]])]);
 function colorOf(kind) {
   if (!kindColors.has(kind)) {

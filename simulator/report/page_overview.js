@@ -14,7 +14,7 @@ function drawHeadline() {
     say(`A step takes ${timeText(stepSeconds)}: `);
     say(sayWhatBounds());
     const roofline = number(data.roofline_seconds);
-    if (roofline > 0) say(`, ${timeText(roofline)} would do if units, memory and links ran at their full rates`);
+    if (roofline > 0) say(`. ${timeText(roofline)} would do if units, memory and links ran at their full rates`);
     say('. ');
   } else {
     say('Nothing in this module takes time. ');

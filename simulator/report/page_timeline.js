@@ -1,8 +1,11 @@
-// page_timeline.js: what runs when: a track of computation and one of communication, on a canvas. Events narrower than a
+// page_timeline.js: what runs when: tracks of computation, communication and, if there are any, copies between host
+// and device, on a canvas. Events narrower than a
 // pixel are drawn together: a column of pixels has the color of the kind that fills most of it, paler when mostly idle.
 
 const timeline = (() => {
-  const LEFT = 106, RIGHT = 12, TOP = 4, TRACK = 46, GAP = 6, HEIGHT = TOP + 2 * TRACK + GAP + 30;
+  const LEFT = 106, RIGHT = 12, TOP = 4, TRACK = 46, GAP = 6;
+  const NAMES = ['Computation', 'Communication', 'Host copies'].slice(0, tracks[2].size ? 3 : 2);
+  const HEIGHT = TOP + NAMES.length * (TRACK + GAP) - GAP + 30;
   const x = d3.scale.linear().domain([0, endSeconds || 1e-9]);
   let plot = null, selected = null, moment = null, cursor = null;
 
@@ -105,7 +108,7 @@ const timeline = (() => {
     x.domain([start, start + whole / zoom.scale()]).range([0, width]);
     c.clearRect(0, 0, plot.width, plot.height);
     c.fillStyle = cssColor('grid');
-    for (const stream of [0, 1]) c.fillRect(LEFT, top(stream), width, TRACK);
+    NAMES.forEach((_, stream) => c.fillRect(LEFT, top(stream), width, TRACK));
     c.save();
     c.beginPath();
     c.rect(LEFT, 0, width, HEIGHT);
@@ -115,14 +118,13 @@ const timeline = (() => {
       c.font = '12px system-ui, sans-serif';
       c.fillText('later events are not recorded', LEFT + Math.max(8, x(recordedSeconds) + 8), TOP + TRACK + 7);
     }
-    drawTrack(0);
-    drawTrack(1);
+    NAMES.forEach((_, stream) => drawTrack(stream));
     drawLine(moment, cssColor('text'), []);
     drawLine(cursor, cssColor('soft'), [3, 3]);
     c.restore();
     c.fillStyle = cssColor('text');
     c.font = '12px system-ui, sans-serif';
-    ['Computation', 'Communication'].forEach((name, i) => c.fillText(name, 0, top(i) + 27));
+    NAMES.forEach((name, i) => c.fillText(name, 0, top(i) + 27));
     plot.svg.select('.axis').call(d3.svg.axis().scale(x).orient('bottom').ticks(Math.max(3, Math.floor(width / 130)))
       .tickSize(5).tickFormat((t) => axisTime(t, x.domain())));
   }
@@ -136,8 +138,8 @@ const timeline = (() => {
   // The row under the pointer, within two pixels of an event.
   function hit() {
     const [px, py] = d3.mouse(plot.pad.node());
-    const stream = py < top(1) - GAP / 2 ? 0 : 1;
-    if (py > top(1) + TRACK) return null;
+    const stream = Math.max(0, Math.floor((py - TOP + GAP / 2) / (TRACK + GAP)));
+    if (stream >= NAMES.length) return null;
     for (const shift of [0, -1, 1, -2, 2]) {
       const i = eventAt(tracks[stream], x.invert(px + shift));
       if (i >= 0) return {row: tracks[stream].row[i], start: tracks[stream].start[i], end: tracks[stream].end[i]};
@@ -146,7 +148,7 @@ const timeline = (() => {
   }
 
   function resize() {
-    if (tracks[0].size + tracks[1].size === 0) return drawEmpty('#timeline', 'Nothing runs.');
+    if (d3.sum(tracks, (track) => track.size) === 0) return drawEmpty('#timeline', 'Nothing runs.');
     plot = makePlot('#timeline', HEIGHT);
     if (!plot) return;
     plot.svg.append('g').attr({class: 'axis', transform: `translate(${LEFT},${HEIGHT - 26})`});

@@ -3,12 +3,12 @@
 // All cores run one program, so one schedule stands for all. A core does one thing at a time, in the order of the
 // instructions, and waits in a collective until its bytes have arrived:
 //   step = sum over ops of executions * time
-// With `overlap`, or if they are asynchronous, collectives have a stream of their own: each stream takes its ops in program order, and an op starts
-// when its stream is free and its operands are there:
+// With `overlap`, or if they are asynchronous, collectives have a stream of their own: each stream takes its ops in program
+// order, and an op starts when its stream is free and its operands are there:
 //   start = max(end of the previous op of its stream, ends of its operands)
-// Copies between host and device have a stream for each direction, always. In a trip of a loop nothing waits for copies to the host,
-// which may last into the next trip, nor for copies to the device of arrays whose place is known when the trip begins, which are made
-// in the trip before; but no trip is shorter than all its copies of one direction.
+// Copies between host and device have a stream for each direction, always. In a trip of a loop nothing waits for copies to the
+// host, which may last into the next trip, nor for copies to the device of arrays whose place is known when the trip begins,
+// which are made in the trip before; but no trip is shorter than all its copies of one direction.
 // A loop, branch or call waits for all streams and holds them. An iteration is condition, then body.
 // Example: a = dot (10 us), b = all-reduce(a) (30 us), c = dot (20 us, not of b): 60 us, with overlap 40.
 // Source: no overlap is what GShard figure 8 shows, where dispatch and combine stand on top of the rest (section 5.3).
