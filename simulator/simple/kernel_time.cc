@@ -10,7 +10,7 @@
 #include "hlo/base/status.h"
 #include "simulator/chip/core_model.h"
 #include "simulator/simple/kernels.pb.h"
-#include "simulator/simple/loop_constant.h"
+#include "simulator/program/loop_constant.h"
 
 namespace toroid {
 namespace {

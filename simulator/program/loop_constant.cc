@@ -1,4 +1,4 @@
-#include "simulator/simple/loop_constant.h"
+#include "simulator/program/loop_constant.h"
 
 #include <cstdint>
 

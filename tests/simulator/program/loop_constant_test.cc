@@ -1,6 +1,6 @@
 // BUILD: size = "small"
 // Constants that loops hand on to their bodies.
-#include "simulator/simple/loop_constant.h"
+#include "simulator/program/loop_constant.h"
 
 #include <memory>
 #include <string>
