@@ -9,8 +9,8 @@
 #include "google/protobuf/text_format.h"
 #include "hlo/base/status.h"
 #include "simulator/chip/core_model.h"
-#include "simulator/simple/kernels.pb.h"
 #include "simulator/program/loop_constant.h"
+#include "simulator/simple/kernels.pb.h"
 
 namespace toroid {
 namespace {
