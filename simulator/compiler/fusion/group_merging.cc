@@ -130,7 +130,7 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
         if (values_[other].empty() || other == g || values_[other].size() + values_[g].size() > MostValues())
           continue;
         const Shape* theirs = SpaceOf(other);
-        if (theirs->dims() != own->dims()) continue;
+        if (theirs == nullptr || theirs->dims() != own->dims()) continue;
         const bool both_made = !is_reduction && ReductionOf(At(other)) == nullptr;
         if (both_made && (own->element_type() == xla::PRED || theirs->element_type() == xla::PRED) &&
             Decides(Rule::kPredicatesApart, *At(g)))

@@ -1,5 +1,5 @@
 // BUILD: data = ["//tests/corpus:tpu_v3"]
-#include "benchmarks/rule_ablation.h"
+#include "benchmarks/ablation.h"
 
 #include "gtest/gtest.h"
 #include "simulator/machines/tpu_v3_core.h"

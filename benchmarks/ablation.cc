@@ -1,4 +1,4 @@
-#include "benchmarks/rule_ablation.h"
+#include "benchmarks/ablation.h"
 
 #include <algorithm>
 #include <cmath>
