@@ -54,7 +54,7 @@ TEST(HloSimulateTest, ASliceSmallerThanTheModuleIsRefused) {
   const std::string module = TempFile("many.hlo", R"(HloModule many
 ENTRY main { ROOT x = f32[4096] parameter(0), sharding={devices=[4096]<=[4096]} })");
   ExpectFailure(module, 1, "4096 devices");
-  ExpectFailure(module + " --machine=tpu-v3-16", 1, "the slice has 16 cores");
+  ExpectFailure(module + " --machine=tpu-v3-16", 1, "tpu-v3-16 has 16 cores");
 }
 
 TEST(HloSimulateTest, MeasuredRatesAreSlowerAndSaid) {
