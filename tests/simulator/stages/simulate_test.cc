@@ -247,5 +247,18 @@ ENTRY main {
   }
 }
 
+// The copies of an array that lies in the host's memory take time where the machine says how long, and are refused where it does not.
+TEST(SimulateTest, CopiesFromTheHostNeedItsRate) {
+  constexpr char kOffloaded[] = R"(
+ENTRY main {
+  w = f32[1024,1024]{1,0:S(5)} parameter(0)
+  d = f32[1024,1024]{1,0} copy(w)
+  ROOT y = f32[1024,1024] tanh(d) })";
+  const Prediction prediction = Predict(std::string("HloModule m\n") + kOffloaded, On("tpu-v3-8"));
+  EXPECT_GT(prediction.step_ps, 0);
+  const auto refused = Simulate(*Parsed(std::string("HloModule m\n") + kOffloaded), On("islands-2x8"));
+  EXPECT_THAT(refused.status().message(), HasSubstr("has no rate for them"));
+}
+
 }  // namespace
 }  // namespace toroid
