@@ -17,14 +17,8 @@ constexpr size_t kFewestOps = 2;  // One op is as fast by its own loop.
 constexpr size_t kMostOps = 120;
 constexpr size_t kMostInputs = 64;  // Bits of the set of those that repeat.
 
-bool IsWord(PrimitiveType type) { return type == xla::F32 || type == xla::S32 || type == xla::U32; }
-
 // Whether what is held as one type can be read as the other: the lanes of words have no extension.
 bool SameLanes(PrimitiveType a, PrimitiveType b) { return a == b || (IsWord(a) && IsWord(b)); }
-
-PrimitiveType OperandType(const ChainOp& op, int operand) {
-  return op.opcode == Opcode::kSelect && operand == 0 ? xla::PRED : op.from;
-}
 
 // Ops that are not written yet, in order; other ops that do not touch their registers are written before them.
 class Maker {
@@ -62,7 +56,7 @@ class Maker {
     if (open_.size() >= kMostOps || read_.size() + 3 > kMostInputs) return false;
     for (int i = 0; i < 3; ++i) {
       const int r = op.Reads()[i];
-      if (r >= 0 && type_of_[r].has_value() && !SameLanes(*type_of_[r], OperandType(op.meaning, i)))
+      if (r >= 0 && type_of_[r].has_value() && !SameLanes(*type_of_[r], op.meaning.OperandType(i)))
         return false;
     }
     return true;
@@ -82,7 +76,7 @@ class Maker {
       const int r = op.Reads()[i];
       if (r < 0) continue;
       if (!type_of_[r].has_value()) {
-        type_of_[r] = OperandType(op.meaning, i);
+        type_of_[r] = op.meaning.OperandType(i);
         read_.push_back(r);
       }
       if (const auto writer = written_by_.find(r); writer != written_by_.end()) Join(index, writer->second);
@@ -131,7 +125,7 @@ class Maker {
         if (r < 0 || value_of.contains(r) || IsWrittenBefore(ops, op, r)) continue;
         value_of[r] = static_cast<int>(made->inputs.size());
         made->inputs.push_back(r);
-        made->chain.inputs.push_back(OperandType(op->meaning, i));
+        made->chain.inputs.push_back(op->meaning.OperandType(i));
       }
     }
     for (const BlockOp* op : ops) {

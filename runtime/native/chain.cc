@@ -6,13 +6,9 @@
 namespace toroid {
 namespace {
 
-bool IsWord(PrimitiveType type) { return type == xla::F32 || type == xla::S32 || type == xla::U32; }
-
 bool IsSmallInt(PrimitiveType type) {
   return type == xla::S8 || type == xla::U8 || type == xla::S16 || type == xla::U16;
 }
-
-bool IsHalf(PrimitiveType type) { return type == xla::BF16 || type == xla::F16; }
 
 bool CanConvert(PrimitiveType from, PrimitiveType to) {
   if (IsHalf(from)) return to == xla::F32;

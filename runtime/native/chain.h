@@ -14,6 +14,11 @@
 
 namespace toroid {
 
+// Types whose values fill a lane: their bits can be read as one another's.
+inline bool IsWord(PrimitiveType type) { return type == xla::F32 || type == xla::S32 || type == xla::U32; }
+// The narrow floats that chains convert.
+inline bool IsHalf(PrimitiveType type) { return type == xla::BF16 || type == xla::F16; }
+
 enum class ChainDirection : uint8_t { kEq, kNe, kGe, kGt, kLe, kLt };
 
 // kConvert also between a narrow float and F32; kReducePrecision rounds F32 to what the narrow type `to` can state, and its result
@@ -27,6 +32,9 @@ struct ChainOp {
 
   // The type of the result.
   PrimitiveType type() const;
+  PrimitiveType OperandType(int operand) const {
+    return opcode == Opcode::kSelect && operand == 0 ? xla::PRED : from;
+  }
 };
 
 // Whether there is machine code for the op; operands are not looked at.

@@ -210,8 +210,6 @@ Lanes Narrowed(const Floats& x, PrimitiveType type) {
   return (type == xla::BF16 ? ToBf16(x) : ToHalf(x)).lanes;
 }
 
-bool IsHalf(PrimitiveType type) { return type == xla::BF16 || type == xla::F16; }
-
 Lanes Converted(const ChainOp& op, const Lanes& x) {
   if (IsHalf(op.from)) return Widened(x, op.from).lanes;
   if (IsHalf(op.to)) return Narrowed(x, op.to);
