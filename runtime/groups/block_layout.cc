@@ -15,6 +15,9 @@ constexpr int64_t kMostBands = 32;
 constexpr int64_t kElementsForCode = 64 << 10;  // Computing fewer takes less time than making code.
 constexpr size_t kLongProgram =
     8;  // Steps from which waiting for memory costs more than asking for it beforehand.
+// Code that holds all values in registers takes long blocks, short enough that threads share them evenly.
+constexpr int64_t kCodeElements = 32 << 10;
+constexpr int64_t kFewestCodeBlocks = 32;
 
 }  // namespace
 
@@ -90,6 +93,11 @@ BlockRunner::BlockRunner(const Group& group, const BlockProgram& program, int64_
     const bool same = op.kind == Kind::kRead && sources_[op.number].kind == Source::Kind::kRepeat;
     if (!same) steps_.push_back({&op, nullptr});
   }
+  if (IsAllCode()) {
+    layout_.block = std::clamp(layout_.total / kFewestCodeBlocks / kBlockElements * kBlockElements,
+                               layout_.block, std::max(layout_.block, kCodeElements));
+    layout_.units = CeilOfRatio(layout_.total, layout_.block);
+  }
   if (steps_.size() < kLongProgram || layout_.block < kBlockElements) return;
   for (size_t i = 0; i < sources_.size(); ++i) {
     if (sources_[i].kind == Source::Kind::kDirect && !group.nodes[program.views[i]].per_row)
@@ -97,6 +105,17 @@ BlockRunner::BlockRunner(const Group& group, const BlockProgram& program, int64_
   }
   if (streams_.size() < 2) streams_.clear();  // One stream the processor fetches ahead by itself.
   fetched_ = CeilOfRatio(layout_.block, static_cast<int64_t>(steps_.size()));
+}
+
+bool BlockRunner::IsAllCode() const {
+  const auto is_code = [](const StepOf& step) {
+    return step.chain != nullptr || step.op->kind == Kind::kRead;
+  };
+  const auto is_whole = [](const Source& source) { return source.kind != Source::Kind::kLines; };
+  return layout_.rows == 0 && layout_.parts == 0 && std::all_of(steps_.begin(), steps_.end(), is_code) &&
+         std::count_if(steps_.begin(), steps_.end(),
+                       [](const StepOf& step) { return step.chain != nullptr; }) == 1 &&
+         std::all_of(sources_.begin(), sources_.end(), is_whole);
 }
 
 BlockRunner::Source BlockRunner::SourceOf(const GroupNode& node, absl::Span<const BlockInput> inputs) const {

@@ -67,6 +67,8 @@ class BlockRunner {
   };
   struct State;  // The registers of one thread.
 
+  // Whether a block is one run of machine code that reads and writes arrays where they lie.
+  bool IsAllCode() const;
   Source SourceOf(const GroupNode& node, absl::Span<const BlockInput> inputs) const;
   void RunBlock(const Block& block, State& state) const;
   void Compute(const BlockOp& op, int64_t n, State& state) const;

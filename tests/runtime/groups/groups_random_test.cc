@@ -263,6 +263,29 @@ TEST(GroupsRandomTest, GiveTheBitsOfInstructionsAlone) {
   }
 }
 
+// Code that needs no registers of blocks runs over tens of thousands of elements at a time; the last block is a shorter one.
+TEST(GroupsTest, LongBlocksOfCodeGiveTheBitsOfInstructionsAlone) {
+  const std::unique_ptr<Module> module = MakeModule(
+      "x = f32[1200007] parameter(0) c = f32[] constant(0.75) d = f32[1200007] broadcast(c), dimensions={} "
+      "y = f32[1200007] multiply(x, d) z = f32[1200007] subtract(y, d) w = f32[1200007] multiply(z, x) "
+      "ROOT t = (f32[1200007], f32[1200007]) tuple(z, w)",
+      "");
+  std::mt19937_64 random(1);
+  const Literal x = RandomLiteral(module->entry()->parameter(0)->shape(), random);
+  std::string alone;
+  for (const auto& [groups, threads] : {std::pair(false, 1), std::pair(true, 1), std::pair(true, 2)}) {
+    ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Executor> executor,
+                         Executor::Create(*module, {.groups = groups}));
+    std::vector<MeshValue> values;
+    ASSERT_OK_AND_ASSIGN(values.emplace_back(), MeshValue::Uniform(x, 1));
+    RunOptions options;
+    options.threads = threads;
+    ASSERT_OK_AND_ASSIGN(const MeshValue result, executor->Run(std::move(values), options));
+    if (!groups) alone = BytesOf(result);
+    EXPECT_TRUE(BytesOf(result) == alone) << threads << " threads";
+  }
+}
+
 // Elements that are read from a tuple of the same computation make the tuple, and what only it needed, superfluous.
 TEST(GroupsTest, WhatOnlyADroppedTupleNeededIsDropped) {
   EXPECT_EQ(Evaluate("x = f32[3] parameter(0) a = f32[3] negate(x) b = f32[3] add(x, x) "
