@@ -26,7 +26,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "python")]
 os.environ["JAX_PLATFORMS"] = "cpu"
 if "TOROID_BIN" not in os.environ and (ROOT / "bazel-bin/partitioner/hlo-partition").exists():
-    os.environ["PATH"] = f"{ROOT}/bazel-bin/partitioner:{ROOT}/bazel-bin/hlo:{os.environ['PATH']}"
+    os.environ["PATH"] = f"{ROOT}/bazel-bin/partitioner:{ROOT}/bazel-bin/hlo:{ROOT}/bazel-bin/simulator:{os.environ['PATH']}"
 
 
 def binary(name):

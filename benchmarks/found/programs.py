@@ -177,7 +177,7 @@ def programs():
         "experts": experts_program("attention and 16 experts, 64 x 256 tokens", four, 64, 256, 1024, 16, 16, 1024),
         "llama_8b": decoder_program("LLaMA-3 8B, batch 256 x 8,192", LLAMA_8B, {"data": 256}, FSDP),
         "llama_8b_layers": decoder_program(
-            "LLaMA-3 8B, 32 layers apart, batch 64", LLAMA_8B._replace(stacked=False, batch=64), {"data": 16, "model": 8}, MAXTEXT
+            "LLaMA-3 8B, 32 layers apart, batch 64", LLAMA_8B._replace(stacked=False, batch=64), {"data": 16, "model": 8}, MAXTEXT, "32GiB"
         ),
         "llama_405b": decoder_program("LLaMA-3 405B, batch 256 x 8,192", LLAMA_405B, {"data": 256, "model": 8}, MAXTEXT),
         "deepseek_v3": decoder_program(
