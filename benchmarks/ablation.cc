@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "benchmarks/program_set.h"
 #include "benchmarks/tables.h"
 #include "hlo/base/status.h"
 
@@ -39,31 +39,25 @@ absl::Status AddMoe(const std::string& folder, JudgedPrograms* judged) {
 
 }  // namespace
 
-absl::Status AddBatch(const std::string& folder, const std::string& name, bool is_partial,
-                      JudgedPrograms* judged) {
+absl::Status AddBatch(const std::string& path, const std::string& name, JudgedPrograms* judged) {
+  const bool is_partial = name == kScatters;
   judged->batches.push_back(name);
-  ASSIGN_OR_RETURN(const auto rows, ReadTable(folder + "/index.tsv", 4));
-  for (const std::vector<std::string>& row : rows) {
-    JudgedProgram program;
-    program.name = row[0];
-    program.batch = static_cast<int>(judged->batches.size()) - 1;
-    program.is_partial = is_partial;
-    ASSIGN_OR_RETURN(program.compiler_us, Number(row[1]));
-    if (program.compiler_us == 0 || (!is_partial && row[3] != "-")) continue;
-    ASSIGN_OR_RETURN(program.file, ReadHloFile(ModuleFile(folder, program.name)));
-    judged->programs.push_back(std::move(program));
+  ASSIGN_OR_RETURN(std::vector<EstimatedProgram> programs,
+                   ReadPrograms(path, is_partial ? Programs::kAll : Programs::kWhole));
+  for (EstimatedProgram& program : programs) {
+    judged->programs.push_back({program.name, static_cast<int>(judged->batches.size()) - 1,
+                                std::move(program.file), program.compiler_us, is_partial});
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<JudgedPrograms> ReadBatches(const std::string& corpus) {
   JudgedPrograms judged;
-  RETURN_IF_ERROR(AddBatch(corpus, "calibration", false, &judged));
-  for (const Batch& batch : Batches()) {
-    RETURN_IF_ERROR(AddBatch(absl::StrCat(corpus, "/", batch.folder), batch.folder, false, &judged));
+  ASSIGN_OR_RETURN(const std::vector<Batch> batches, ReadManifest(corpus));
+  for (const Batch& batch : batches) {
+    if (!batch.is_blind) RETURN_IF_ERROR(AddBatch(batch.path, batch.name, &judged));
   }
-  RETURN_IF_ERROR(AddBatch(corpus + "/scatters", "scatters", true, &judged));
-  RETURN_IF_ERROR(AddMoe(corpus + "/moe", &judged));
+  RETURN_IF_ERROR(AddMoe(corpus + "/tpu_v3/moe", &judged));
   return judged;
 }
 

@@ -27,10 +27,9 @@ struct JudgedPrograms {
   std::vector<std::string> batches;  // Their names.
   std::vector<JudgedProgram> programs;
 };
-// Adds the programs of `folder`, which has an index.tsv, as one more batch.
-absl::Status AddBatch(const std::string& folder, const std::string& name, bool is_partial,
-                      JudgedPrograms* judged);
-// All batches: calibration, those of Batches(), scatters, and MoE layers and steps as XLA partitions them.
+// Adds the programs of an archive or folder (program_set.h) as one more batch.
+absl::Status AddBatch(const std::string& path, const std::string& name, JudgedPrograms* judged);
+// All batches of TPU v3 that rules were found on, and MoE layers and steps as XLA partitions them.
 absl::StatusOr<JudgedPrograms> ReadBatches(const std::string& corpus);
 
 // The prediction of one program.

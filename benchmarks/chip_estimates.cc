@@ -73,18 +73,18 @@ ProgramTime TimeOfGroups(const Module& lowered, CoreModel* model, const Tiling& 
   return time;
 }
 
-// Of one program of a folder: what the row of its index says, and the prediction.
-absl::StatusOr<ChipEstimate> EstimateOf(const std::string& folder, absl::Span<const std::string> row,
-                                        bool is_partial, const CoreSpec& core) {
+// Of one program of a batch: what its index says, and the prediction.
+absl::StatusOr<ChipEstimate> EstimateOf(const EstimatedProgram& program, bool is_partial,
+                                        const CoreSpec& core) {
   ChipEstimate estimate;
-  estimate.name = row[0];
-  ASSIGN_OR_RETURN(estimate.compiler_us, Number(row[1]));
-  ASSIGN_OR_RETURN(estimate.compiler_temporary, Number(row[2]));
-  ASSIGN_OR_RETURN(const HloFile file, ReadHloFile(ModuleFile(folder, estimate.name)));
-  ASSIGN_OR_RETURN(const ProgramTime time, PredictProgram(*file.module, core));
+  estimate.name = program.name;
+  estimate.kind = program.kind;
+  estimate.compiler_us = program.compiler_us;
+  estimate.compiler_temporary = program.temporary_bytes;
+  ASSIGN_OR_RETURN(const ProgramTime time, PredictProgram(*program.file.module, core));
   estimate.model_us = time.microseconds - (is_partial ? time.without_estimate : 0);
   estimate.model_temporary = time.temporary_bytes;
-  ASSIGN_OR_RETURN(const ProgramTime simple, PredictSimply(*file.module, core));
+  ASSIGN_OR_RETURN(const ProgramTime simple, PredictSimply(*program.file.module, core));
   estimate.simple_us = simple.microseconds - (is_partial ? simple.without_estimate : 0);
   return estimate;
 }
@@ -105,52 +105,22 @@ absl::StatusOr<ProgramTime> PredictSimply(const Module& module, const CoreSpec& 
   return TimeOfGroups(*lowered, &model, TilingOf(core));
 }
 
-absl::Span<const Batch> Batches() {
-  static constexpr Batch kBatches[] = {
-      {"held_out", "Layers and small ops, made while the parameters were calibrated"},
-      {"unseen", "Made after held_out"},
-      {"later", "Layers, losses, optimizers and convolutions of other models"},
-      {"last", "Made after the first rules"},
-      {"blind",
-       "By someone who knew neither the model nor its figures; so are the sets below, unless stated"},
-      {"neighbours", "Kinds similar to blind, made while rules were found on blind"},
-      {"fresh", "By someone who had seen the sets above"},
-      {"strangers", "Also stencils, random bits, decoders of images"},
-      {"newest", "Made after rules were found on strangers"},
-      {"recent", "Made after rules were found on newest"},
-      {"latest", "Made after rules were found on recent"},
-      {"outside", "Made after rules were found on latest"},
-      {"libraries", "Most of them modelled on published libraries"},
-      {"engineers", "Whole layers and steps, made after libraries"},
-      {"practitioners", "Made after rules were found on engineers"},
-      {"colleagues", "Made after one more rule"},
-      {"newcomers", "Made after rules for convolutions of few images"},
-      {"visitors", "Made after rules for groups of channels and kernels' gradients"},
-      {"guests", "Made after rules for nested convolutions"},
-      {"outsiders", "Made after rules for concatenations and rolls"},
-      {"observers", "Made at the same time as outsiders"}};
-  return kBatches;
-}
-
-absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const std::string& folder, bool third_calibrates,
-                                                           const CoreSpec& core) {
-  ASSIGN_OR_RETURN(const auto rows, ReadTable(folder + "/index.tsv", 4));
+absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const Batch& batch, const CoreSpec& core) {
+  ASSIGN_OR_RETURN(const std::vector<EstimatedProgram> programs, ReadPrograms(batch.path, Programs::kWhole));
   std::vector<ChipEstimate> estimates;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    ASSIGN_OR_RETURN(const double microseconds, Number(rows[i][1]));
-    if (rows[i][3] != "-" || microseconds == 0) continue;
-    ASSIGN_OR_RETURN(ChipEstimate estimate, EstimateOf(folder, rows[i], /*is_partial=*/false, core));
-    estimate.calibrates = third_calibrates && i % 3 == 0;
+  for (const EstimatedProgram& program : programs) {
+    ASSIGN_OR_RETURN(ChipEstimate estimate, EstimateOf(program, /*is_partial=*/false, core));
+    estimate.calibrates = batch.name == kCalibration && program.row % 3 == 0;
     estimates.push_back(std::move(estimate));
   }
   return estimates;
 }
 
-absl::StatusOr<std::vector<ChipEstimate>> PartialEstimates(const std::string& folder, const CoreSpec& core) {
-  ASSIGN_OR_RETURN(const auto rows, ReadTable(folder + "/index.tsv", 4));
+absl::StatusOr<std::vector<ChipEstimate>> PartialEstimates(const Batch& batch, const CoreSpec& core) {
+  ASSIGN_OR_RETURN(const std::vector<EstimatedProgram> programs, ReadPrograms(batch.path, Programs::kAll));
   std::vector<ChipEstimate> estimates;
-  for (const std::vector<std::string>& row : rows) {
-    ASSIGN_OR_RETURN(ChipEstimate estimate, EstimateOf(folder, row, /*is_partial=*/true, core));
+  for (const EstimatedProgram& program : programs) {
+    ASSIGN_OR_RETURN(ChipEstimate estimate, EstimateOf(program, /*is_partial=*/true, core));
     estimates.push_back(std::move(estimate));
   }
   return estimates;

@@ -3,8 +3,8 @@
 // Every third one-core program (in the order of names, from the first) calibrates the core's parameters; the
 // MoE layers calibrate the parameters for which tpu_v3.textproto says so. The groups of the MoE layers also
 // led to rules of fusion and layout, so the figures of the layers are fits. No value was fitted to any other
-// program. But rules were found on every set after its first measurement; docs/machine_model.md gives the
-// errors of each set when it was new.
+// program. But rules were found on every batch that is not blind after its first measurement; the manifest of batches
+// (tests/corpus/batches.tsv) has the errors of each when it was new.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
+#include "benchmarks/program_set.h"
 #include "hlo/ir/module.h"
 #include "simulator/machines/core.pb.h"
 #include "simulator/rules/compiler_scope.h"
@@ -21,6 +21,7 @@ namespace toroid {
 
 struct ChipEstimate {
   std::string name;
+  std::string kind;         // Of model or step (program_set.h).
   std::string group_class;  // "": the whole program.
   double compiler_us = 0;
   double model_us = 0;
@@ -46,20 +47,15 @@ absl::StatusOr<ProgramTime> PredictProgram(const Module& module, const CoreSpec&
 // The same by the plain rules of simulator/simple, at the full peak of the units: what finer rules must beat.
 absl::StatusOr<ProgramTime> PredictSimply(const Module& module, const CoreSpec& core);
 
-// A folder below tests/corpus/tpu_v3, in the order in which they were made. Rules were found on all of them since.
-struct Batch {
-  const char *folder, *title;
-};
-absl::Span<const Batch> Batches();
+// The batch of which every third program calibrates, and the one of scatters, whose estimates are partial.
+inline constexpr char kCalibration[] = "calibration", kScatters[] = "scatters";
 
-// The one-core programs of `folder` of which the compiler estimates every group. `third_calibrates`: every third
-// one calibrates, as in tests/corpus/tpu_v3; none does in the folders below it.
-absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const std::string& folder, bool third_calibrates,
-                                                           const CoreSpec& core);
+// The one-core programs of a batch (program_set.h) of which the compiler estimates every group.
+absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const Batch& batch, const CoreSpec& core);
 
-// The programs of `folder` of which the compiler estimates only some groups, as those with scatters: gathers, scatters, sorts and
+// The programs of a batch of which the compiler estimates only some groups, as those with scatters: gathers, scatters, sorts and
 // reshapes outside groups are left out on both sides.
-absl::StatusOr<std::vector<ChipEstimate>> PartialEstimates(const std::string& folder, const CoreSpec& core);
+absl::StatusOr<std::vector<ChipEstimate>> PartialEstimates(const Batch& batch, const CoreSpec& core);
 
 // Which partitioner made the program of one device.
 enum class PartitionedBy {

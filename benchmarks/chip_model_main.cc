@@ -3,8 +3,8 @@
 //   bazel run -c opt //benchmarks:chip_model
 // Prints for each program the compiler's microseconds, ours and the error; then the errors of the calibrating
 // third and of the rest, temporary memory as the compiler states it and as predicted, and rates measured on a
-// core. With --sensitivity it prints instead the effect of raising each parameter of the core by 10 %, on each
-// one-core program and on the totals of figure 8. Counts (of units, lanes, slots) are not raised.
+// core. With --sensitivity it writes instead benchmarks/results/sensitivity.txt: the effect of raising each parameter of the
+// core by 10 %, on one-core programs and on the totals of figure 8; tools/machine_parameters.py puts it into docs/machine_parameters.md.
 // BUILD: data = ["//tests/corpus:tpu_v3"]
 #include <algorithm>
 #include <cmath>
@@ -16,16 +16,22 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "benchmarks/chip_estimates.h"
 #include "benchmarks/figure8_model.h"
+#include "benchmarks/gnuplot.h"
+#include "benchmarks/program_set.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 #include "hlo/base/command_line.h"
+#include "hlo/base/files.h"
 #include "hlo/base/status.h"
 #include "simulator/machines/tpu_v3_core.h"
 
 namespace toroid {
 namespace {
+
+constexpr char kCorpus[] = "tests/corpus";
 
 void PrintRows(const std::string& title, const std::vector<ChipEstimate>& estimates) {
   std::printf("%s\n%-32s %-8s %12s %12s %8s\n", title.c_str(), "program", "class", "compiler us", "model us",
@@ -112,6 +118,8 @@ CoreSpec WithMoreOf(const CoreSpec& core, const Parameter& parameter) {
   return changed;
 }
 
+constexpr double kShown = 5e-5;  // What moves less is left out of the table.
+
 struct Times {
   std::vector<double> programs;  // Each one-core program.
   double figure8[2];             // For 128 and 2,048 experts, including the time in no bar.
@@ -120,8 +128,8 @@ struct Times {
 // Programs at the compiler's rates, the figure at measured rates.
 absl::StatusOr<Times> TimesWith(const CoreSpec& core, const CoreSpec& measured) {
   Times times;
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> programs,
-                   OneCoreEstimates("tests/corpus/tpu_v3", true, core));
+  ASSIGN_OR_RETURN(const Batch calibration, FindBatch(kCorpus, kCalibration));
+  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> programs, OneCoreEstimates(calibration, core));
   for (const ChipEstimate& program : programs) times.programs.push_back(program.model_us);
   ASSIGN_OR_RETURN(const Figure8 figure, SimulateFigure8({}, measured));
   for (const int i : {0, 1}) times.figure8[i] = figure.OurTotal(2 * i) + figure.other_us[2 * i];
@@ -134,9 +142,11 @@ absl::Status Sensitivity() {
   ASSIGN_OR_RETURN(const Times now, TimesWith(core, measured));
   std::vector<Parameter> parameters;
   AddParameters(measured, {}, &parameters);
-  std::printf(
-      "| parameter raised by 10 %% | one-core programs, mean | largest | figure 8, 128E | figure 8, 2048E |\n"
-      "| --- | --- | --- | --- | --- |\n");
+  std::string text = absl::StrFormat(
+      "What 10 %% more of each parameter of TPU v3's core does (//benchmarks:chip_model -- --sensitivity): to the time of the one-core "
+      "programs of\nbatch 00 as the compiler counts, in the mean and of the one that moves most, and to the layers of figure 8 as "
+      "measured, with what is\nin no bar. Counts (of units, lanes, slots) are not raised.\n\n%-36s %15s %10s %15s %15s\n",
+      "parameter", "programs, mean", "largest", "figure 8, 128E", "figure 8, 2048E");
   for (const Parameter& parameter : parameters) {
     ASSIGN_OR_RETURN(const Times then,
                      TimesWith(WithMoreOf(core, parameter), WithMoreOf(measured, parameter)));
@@ -146,32 +156,43 @@ absl::Status Sensitivity() {
       mean += change / static_cast<double>(now.programs.size());
       if (std::abs(change) > std::abs(most)) most = change;
     }
-    std::printf("| `%s` | %+.2f %% | %+.1f %% | %+.2f %% | %+.2f %% |\n", parameter.name.c_str(), 100 * mean,
-                100 * most, 100 * (then.figure8[0] / now.figure8[0] - 1),
-                100 * (then.figure8[1] / now.figure8[1] - 1));
+    const double fewest = then.figure8[0] / now.figure8[0] - 1,
+                 largest = then.figure8[1] / now.figure8[1] - 1;
+    if (std::max({std::abs(mean), std::abs(most), std::abs(fewest), std::abs(largest)}) < kShown) continue;
+    absl::StrAppendFormat(&text, "%-36s %+14.2f%% %+9.1f%% %+14.2f%% %+14.2f%%\n", parameter.name, 100 * mean,
+                          100 * most, 100 * fewest, 100 * largest);
   }
-  return absl::OkStatus();
+  std::fputs(text.c_str(), stdout);
+  return WriteFile(ResultPath("sensitivity.txt"), text);
 }
 
 absl::Status Run() {
   const CoreSpec& core = TpuV3Core();
-  const std::string folder = "tests/corpus/tpu_v3";
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> programs, OneCoreEstimates(folder, true, core));
+  const std::string moe_folder = absl::StrCat(kCorpus, "/tpu_v3/moe");
+  ASSIGN_OR_RETURN(std::vector<Batch> batches, ReadManifest(kCorpus));
+  std::vector<ChipEstimate> programs, scatters;
   std::vector<std::vector<ChipEstimate>> sets;
-  for (const Batch& batch : Batches()) {
-    ASSIGN_OR_RETURN(std::vector<ChipEstimate> set,
-                     OneCoreEstimates(absl::StrCat(folder, "/", batch.folder), false, core));
-    sets.push_back(std::move(set));
+  std::erase_if(batches, [](const Batch& batch) { return batch.is_blind; });
+  for (const Batch& batch : batches) {
+    if (batch.name == kScatters) {
+      ASSIGN_OR_RETURN(scatters, PartialEstimates(batch, core));
+      continue;
+    }
+    ASSIGN_OR_RETURN(std::vector<ChipEstimate> set, OneCoreEstimates(batch, core));
+    if (batch.name == kCalibration) {
+      programs = std::move(set);
+    } else {
+      sets.push_back(std::move(set));
+    }
   }
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> moe,
-                   MoeEstimates(folder + "/moe", PartitionedBy::kXla, core));
+  std::erase_if(batches,
+                [](const Batch& batch) { return batch.name == kScatters || batch.name == kCalibration; });
+  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> moe, MoeEstimates(moe_folder, PartitionedBy::kXla, core));
   ASSIGN_OR_RETURN(const std::vector<ChipEstimate> own_moe,
-                   MoeEstimates(folder + "/moe", PartitionedBy::kToroid, core));
-  ASSIGN_OR_RETURN(const std::vector<ChipEstimate> scatters, PartialEstimates(folder + "/scatters", core));
+                   MoeEstimates(moe_folder, PartitionedBy::kToroid, core));
   PrintRows("One-core programs (* calibrates)", programs);
   for (size_t i = 0; i < sets.size(); ++i) {
-    const Batch& batch = Batches()[i];
-    PrintRows(absl::StrCat("\n", batch.folder, ": ", batch.title), sets[i]);
+    PrintRows(absl::StrCat("\n", batches[i].name, ": ", batches[i].what), sets[i]);
   }
   PrintRows("\nscatters: Single elements at indices; scatters and most reshapes left out", scatters);
   PrintRows("\nMoE layers and training steps as XLA partitions them", moe);
@@ -183,7 +204,7 @@ absl::Status Run() {
   PrintSummary("the other two thirds", rest);
   std::vector<ChipEstimate> others;
   for (size_t i = 0; i < sets.size(); ++i) {
-    PrintSummary(Batches()[i].folder, sets[i]);
+    PrintSummary(batches[i].name.c_str(), sets[i]);
     if (i < 4) others.insert(others.end(), sets[i].begin(), sets[i].end());
   }
   PrintSummary("scatters", scatters);

@@ -1,8 +1,8 @@
 // rule_ablation: what each rule of the simulator is worth.
 //
-//   bazel run -c opt //benchmarks:rule_ablation -- [--blind=FOLDER] [--threads=N]
-// Prints for each rule the programs that it touches, and errors with and without it, over the batches of tests/corpus/tpu_v3
-// and over a folder that no rule was found on. Writes the table to benchmarks/results/rule_ablation.txt. About two minutes.
+//   bazel run -c opt //benchmarks:rule_ablation -- [--blind=ARCHIVE] [--threads=N]
+// Prints for each rule the programs that it touches, and errors with and without it, over the batches of tests/corpus
+// and over one that no rule was found on, such as tests/corpus/blind/tpu_v3.zip. Writes the table to benchmarks/results/rule_ablation.txt. About two minutes.
 // BUILD: data = ["//tests/corpus:tpu_v3"]
 #include <algorithm>
 #include <cstdio>
@@ -115,12 +115,12 @@ absl::StatusOr<std::string> SimpleRow(const Half& half) {
 
 absl::Status Run(const std::string& blind, int threads) {
   std::vector<Half> halves;
-  ASSIGN_OR_RETURN(JudgedPrograms batches, ReadBatches("tests/corpus/tpu_v3"));
+  ASSIGN_OR_RETURN(JudgedPrograms batches, ReadBatches("tests/corpus"));
   ASSIGN_OR_RETURN(Half seen, MakeHalf(std::move(batches), threads));
   halves.push_back(std::move(seen));
   if (!blind.empty()) {
     JudgedPrograms sealed;
-    RETURN_IF_ERROR(AddBatch(blind, "blind", /*is_partial=*/false, &sealed));
+    RETURN_IF_ERROR(AddBatch(blind, "blind", &sealed));
     ASSIGN_OR_RETURN(Half half, MakeHalf(std::move(sealed), threads));
     halves.push_back(std::move(half));
   }
@@ -160,7 +160,7 @@ int main(int argc, char** argv) {
   CLI::App app("What each rule of the simulator is worth.", "rule_ablation");
   std::string blind;
   int threads = 1;
-  app.add_option("--blind", blind, "A folder with an index.tsv and programs that no rule was found on");
+  app.add_option("--blind", blind, "An archive or folder of programs that no rule was found on");
   app.add_option("--threads", threads, "Programs that are predicted at a time")->check(CLI::Range(1, 64));
   return toroid::RunCommand(app, argc, argv, [&] { return toroid::Run(blind, threads); });
 }

@@ -6,11 +6,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace toroid {
 
 // The rows after the header; all have at least `columns` fields.
-// Errors: kInvalidArgument for a row that has fewer; those of ReadFile.
+// Errors: kInvalidArgument for a row that has fewer.
+absl::StatusOr<std::vector<std::vector<std::string>>> ParseTable(absl::string_view text, size_t columns);
+// Errors: those of ParseTable and ReadFile.
 absl::StatusOr<std::vector<std::vector<std::string>>> ReadTable(const std::string& path, size_t columns);
 
 // Errors: kInvalidArgument for a field that is no number.

@@ -12,8 +12,7 @@
 #include "absl/types/span.h"
 #include "hlo/ir/literal.h"
 #include "runtime/arguments/npy.h"
-
-struct zip;  // libzip's archive.
+#include "runtime/arguments/zip_archive.h"
 
 namespace toroid {
 
@@ -38,13 +37,10 @@ class NpzReader {
   absl::StatusOr<NpyArray> Read(size_t member);
 
  private:
-  struct Discard {
-    void operator()(zip* archive) const;
-  };
+  NpzReader(ZipArchive archive, int64_t max_bytes)
+      : archive_(std::move(archive)), left_(max_bytes), max_bytes_(max_bytes) {}
 
-  NpzReader(zip* archive, int64_t max_bytes) : archive_(archive), left_(max_bytes), max_bytes_(max_bytes) {}
-
-  std::unique_ptr<zip, Discard> archive_;
+  ZipArchive archive_;
   std::vector<std::string> names_;
   int64_t left_, max_bytes_;
 };

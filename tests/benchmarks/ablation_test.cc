@@ -1,6 +1,7 @@
 // BUILD: data = ["//tests/corpus:tpu_v3"]
 #include "benchmarks/ablation.h"
 
+#include "benchmarks/program_set.h"
 #include "gtest/gtest.h"
 #include "simulator/machines/tpu_v3_core.h"
 #include "tests/status_matchers.h"
@@ -11,7 +12,8 @@ namespace {
 class RuleAblationTest : public testing::Test {
  protected:
   void SetUp() override {
-    EXPECT_OK(AddBatch("tests/corpus/tpu_v3/held_out", "held_out", /*is_partial=*/false, &judged_));
+    ASSERT_OK_AND_ASSIGN(const Batch batch, FindBatch("tests/corpus", "held_out"));
+    EXPECT_OK(AddBatch(batch.path, batch.name, &judged_));
     ASSERT_OK_AND_ASSIGN(with_all_, JudgeAll(judged_.programs, TpuV3Core(), /*threads=*/2));
   }
 

@@ -8,7 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "benchmarks/chip_estimates.h"
+#include "benchmarks/program_set.h"
 #include "gtest/gtest.h"
+#include "hlo/base/status.h"
 #include "simulator/machines/tpu_v3_core.h"
 #include "tests/status_matchers.h"
 #include "tests/tolerances.h"
@@ -16,11 +18,16 @@
 namespace toroid {
 namespace {
 
-constexpr char kFolder[] = "tests/corpus/tpu_v3";
+constexpr char kCorpus[] = "tests/corpus";
+
+absl::StatusOr<std::vector<ChipEstimate>> EstimatesOf(const char* batch_name) {
+  ASSIGN_OR_RETURN(const Batch batch, FindBatch(kCorpus, batch_name));
+  if (batch.name == kScatters) return PartialEstimates(batch, TpuV3Core());
+  return OneCoreEstimates(batch, TpuV3Core());
+}
 
 TEST(EstimatesTest, OneCoreProgramsAreWithinTwoPercentInTheMedianAndTenInTheNinetiethPercentile) {
-  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
-                       OneCoreEstimates(kFolder, true, TpuV3Core()));
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs, EstimatesOf(kCalibration));
   std::vector<ChipEstimate> third, rest;
   for (const ChipEstimate& e : programs) (e.calibrates ? third : rest).push_back(e);
   EXPECT_EQ(programs.size(), 90);
@@ -32,9 +39,9 @@ TEST(EstimatesTest, OneCoreProgramsAreWithinTwoPercentInTheMedianAndTenInTheNine
   }
 }
 
-// Programs that calibrated nothing, by folder; chip_estimates.h says which were seen while rules were found.
+// Programs that calibrated nothing, by batch; its manifest says which were seen while rules were found.
 struct SetBounds {
-  const char* folder;
+  const char* batch;
   size_t programs;
   double median, ninetieth;  // Of the absolute value of the error.
   int beyond;                // Programs that are off by more than 20 %.
@@ -43,7 +50,7 @@ struct SetBounds {
 // No program has a larger error than this, except kExceptions.
 constexpr double kHalf = 0.50;
 struct Exception {
-  const char* folder;
+  const char* batch;
   const char* program;
   double error;
   const char* reason;
@@ -71,9 +78,9 @@ const Exception kExceptions[] = {
     {"fresh", "rgb2yuv", 0.51, kUnknown},
 };
 
-double BoundOf(absl::string_view folder, absl::string_view program) {
+double BoundOf(absl::string_view batch, absl::string_view program) {
   for (const Exception& exception : kExceptions) {
-    if (folder == exception.folder && program == exception.program) return exception.error;
+    if (batch == exception.batch && program == exception.program) return exception.error;
   }
   return kHalf;
 }
@@ -82,15 +89,14 @@ class SetTest : public ::testing::TestWithParam<SetBounds> {};
 
 TEST_P(SetTest, ErrorsAreWithinBounds) {
   const SetBounds& bounds = GetParam();
-  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
-                       OneCoreEstimates(absl::StrCat(kFolder, "/", bounds.folder), false, TpuV3Core()));
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs, EstimatesOf(bounds.batch));
   const ErrorSummary summary = Summarize(programs);
   EXPECT_EQ(programs.size(), bounds.programs);
   EXPECT_LE(summary.median, bounds.median);
   EXPECT_LE(summary.ninetieth, bounds.ninetieth);
   int beyond = 0;
   for (const ChipEstimate& e : programs) {
-    EXPECT_LE(std::abs(e.Error()), BoundOf(bounds.folder, e.name)) << e.name;
+    EXPECT_LE(std::abs(e.Error()), BoundOf(bounds.batch, e.name)) << e.name;
     beyond += std::abs(e.Error()) > kTwentyPercent;
   }
   EXPECT_LE(beyond, bounds.beyond);
@@ -119,14 +125,13 @@ INSTANTIATE_TEST_SUITE_P(OneCore, SetTest,
                                            SetBounds{"guests", 70, kFivePercent, 0.21, 7},                 //
                                            SetBounds{"outsiders", 71, kFivePercent, kTwentyPercent, 4},    //
                                            SetBounds{"observers", 72, kFivePercent, kTwentyPercent, 2}),
-                         [](const auto& info) { return std::string(info.param.folder); });
+                         [](const auto& info) { return std::string(info.param.batch); });
 
 // An exception: of this program the compiler places what is largest first.
 constexpr char kPlacedBySize[] = "take_along_axis_gradient";
 
 TEST(EstimatesTest, ScattersOfSingleElementsAreWithinTenPercentInTheMedian) {
-  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs,
-                       PartialEstimates(absl::StrCat(kFolder, "/scatters"), TpuV3Core()));
+  ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> programs, EstimatesOf(kScatters));
   const ErrorSummary summary = Summarize(programs);
   EXPECT_EQ(programs.size(), 22);
   EXPECT_LE(summary.median, kTenPercent);
@@ -149,7 +154,7 @@ struct MoeBounds {
 
 void CheckMoeEstimates(PartitionedBy partitioner, const MoeBounds& bounds) {
   ASSERT_OK_AND_ASSIGN(const std::vector<ChipEstimate> estimates,
-                       MoeEstimates(absl::StrCat(kFolder, "/moe"), partitioner, TpuV3Core()));
+                       MoeEstimates(absl::StrCat(kCorpus, "/tpu_v3/moe"), partitioner, TpuV3Core()));
   int modules = 0;
   for (const ChipEstimate& e : estimates) {
     SCOPED_TRACE(absl::StrCat(e.name, " ", e.group_class));
