@@ -12,6 +12,7 @@
 #include "simulator/collectives/all_to_all.h"
 #include "simulator/collectives/direct_permute.h"
 #include "simulator/network/packet_simulation.h"
+#include "simulator/network/remote_writes.h"
 
 namespace toroid {
 namespace {

@@ -1,52 +1,16 @@
 #include "simulator/network/packet_simulation.h"
 
 #include <algorithm>
-#include <deque>
 
 #include "absl/strings/str_cat.h"
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
-#include "simulator/network/routing.h"
+#include "simulator/network/draw.h"
+#include "simulator/network/packet_events.h"
+#include "simulator/network/packet_routes.h"
 
 namespace toroid {
 namespace {
-
-// splitmix64: a number that looks drawn by chance, from its place in a sequence.
-uint64_t Drawn(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-// A permutation of [0, n), another one for each key: four rounds of a Feistel network, repeated until the result is
-// in range. Nothing is stored.
-int64_t Shuffled(int64_t i, int64_t n, uint64_t key) {
-  int half = 1;
-  while (int64_t{1} << (2 * half) < n) ++half;
-  const uint64_t mask = (uint64_t{1} << half) - 1;
-  uint64_t x = static_cast<uint64_t>(i);
-  do {
-    uint64_t left = x >> half, right = x & mask;
-    for (uint64_t round = 0; round < 4; ++round) {
-      const uint64_t mixed = left ^ (Drawn((key * 4 + round) ^ (right << 32)) & mask);
-      left = right;
-      right = mixed;
-    }
-    x = left << half | right;
-  } while (x >= static_cast<uint64_t>(n));
-  return static_cast<int64_t>(x);
-}
-
-struct Packet {
-  int32_t target = 0;  // Chip.
-  int32_t bytes = 0;
-  int32_t next = -1;           // Behind it in its queue.
-  int16_t link_at_router = 0;  // Of those that leave the router where it is: 2 * axis + direction.
-  uint8_t draw = 0;            // For its channel.
-  bool ties_plus = false;
-  bool crossed = false;  // The wrap link of the axis it is on.
-};
 
 struct Queue {
   int32_t head = -1, tail = -1;
@@ -68,48 +32,38 @@ struct OutputLink {
   uint64_t waiting = 0;   // Inputs whose packet takes this link.
 };
 
-enum class EventKind : uint8_t { kWriteReady, kHeadArrives, kLinkFree };
-
-struct Event {
-  Picoseconds time;
-  uint64_t order;
-  int32_t where;   // Engine, queue, or link.
-  int32_t packet;  // That arrives.
-  EventKind kind;
-};
-
-// Events come after one of few delays. As time never runs back, those of one delay are in order as they are added.
-class EventQueue {
- public:
-  void Add(Picoseconds now, Picoseconds delay, EventKind kind, int32_t where, int32_t packet = -1) {
-    size_t lane = 0;
-    while (lane < lanes_.size() && lanes_[lane].delay != delay) ++lane;
-    if (lane == lanes_.size()) lanes_.push_back({delay, {}});
-    lanes_[lane].events.push_back({now + delay, order_++, where, packet, kind});
-  }
-  bool Next(Event* event) {
-    Lane* first = nullptr;
-    for (Lane& lane : lanes_) {
-      if (lane.events.empty()) continue;
-      if (first == nullptr || Before(lane.events.front(), first->events.front())) first = &lane;
+absl::Status Check(const Topology& topology, const RouterSpec& router) {
+  if (topology.has_dead_links()) return absl::UnimplementedError("packets on a slice with dead links");
+  const TopologyAxis& first = topology.axes()[0];
+  bool far_wrap = false;
+  for (const TopologyAxis& a : topology.axes()) {
+    if (a.switched || a.bytes_per_second != first.bytes_per_second || a.hop_seconds != first.hop_seconds) {
+      return absl::UnimplementedError("packets on switched axes, or on axes that differ in rate or latency");
     }
-    if (first == nullptr) return false;
-    *event = first->events.front();
-    first->events.pop_front();
-    return true;
+    far_wrap = far_wrap || a.far_wrap;
   }
-
- private:
-  struct Lane {
-    Picoseconds delay;
-    std::deque<Event> events;
-  };
-  static bool Before(const Event& a, const Event& b) {
-    return a.time != b.time ? a.time < b.time : a.order < b.order;
+  if (router.virtual_channels() < 1 || router.packet_bytes() < 1 || router.write_bytes() < 1 ||
+      router.writes_in_progress() < 1 || router.write_setup_seconds() < 0) {
+    return absl::InvalidArgumentError(
+        "router: channels, packets, writes and writes in progress must be 1 or more");
   }
-  std::vector<Lane> lanes_;
-  uint64_t order_ = 0;
-};
+  if (router.packet_bytes() > (1 << 30) || router.buffer_bytes() < router.packet_bytes()) {
+    return absl::InvalidArgumentError(absl::StrCat("router: a queue of ", router.buffer_bytes(),
+                                                   " bytes does not hold a packet of ",
+                                                   router.packet_bytes()));
+  }
+  const int64_t inputs = SaturatingAdd(
+      SaturatingMultiply(2 * static_cast<int64_t>(topology.axes().size()), router.virtual_channels()),
+      SaturatingMultiply(topology.cores_per_chip(), router.writes_in_progress()));
+  if (inputs > 64) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("router: ", inputs, " queues and engines; at most 64 are simulated"));
+  }
+  if (far_wrap && router.virtual_channels() % 2 != 0) {
+    return absl::InvalidArgumentError("router: virtual_channels must be even where messages wrap");
+  }
+  return absl::OkStatus();
+}
 
 class PacketSimulation {
  public:
@@ -119,8 +73,9 @@ class PacketSimulation {
         router_(router),
         writes_(writes),
         seed_(seed),
-        axes_(static_cast<int>(topology.axes().size())),
-        channels_(static_cast<int>(router.virtual_channels())),
+        routes_(topology, static_cast<int>(router.virtual_channels())),
+        axes_(routes_.axes()),
+        channels_(routes_.channels()),
         engines_per_core_(static_cast<int>(router.writes_in_progress())),
         queues_per_router_(2 * axes_ * channels_),
         hop_(PicosecondsOf(topology.axes()[0].hop_seconds)),
@@ -133,11 +88,6 @@ class PacketSimulation {
     next_write_.assign(topology_.cores(), 0);
     links_.resize(topology_.link_ids());
     result_.link_bytes.assign(topology_.link_ids(), 0);
-    target_of_link_.resize(topology_.link_ids());
-    for (int64_t link = 0; link < topology_.link_ids(); ++link) {
-      target_of_link_[link] = static_cast<int32_t>(topology_.TargetOfLink(link));
-    }
-    MakeCoordinates();
     for (int k = 0; k < engines_per_core_; ++k) {
       for (int64_t core = 0; core < topology_.cores(); ++core) {
         RETURN_IF_ERROR(TakeWrite(static_cast<int32_t>(core * engines_per_core_ + k)));
@@ -163,53 +113,6 @@ class PacketSimulation {
   }
 
  private:
-  void MakeCoordinates() {
-    coordinate_.resize(topology_.chips() * axes_);
-    direction_.resize(axes_);
-    for (int axis = 0; axis < axes_; ++axis) {
-      const TopologyAxis& a = topology_.axes()[axis];
-      for (int64_t chip = 0; chip < topology_.chips(); ++chip) {
-        coordinate_[chip * axes_ + axis] = static_cast<int32_t>(topology_.Coordinate(chip, axis));
-      }
-      direction_[axis].resize(a.size * a.size);
-      for (int64_t from = 0; from < a.size; ++from) {
-        for (int64_t to = 0; to < a.size; ++to) {
-          const AxisRoute route = RouteAlong(a, from, to);
-          int8_t& direction = direction_[axis][from * a.size + to];
-          direction = kTie;
-          if (route.plus_share == 1) direction = kPlus;
-          if (route.minus_share == 1) direction = kMinus;
-        }
-      }
-    }
-  }
-
-  // Sets the link that `packet` takes from `chip`, which is not its target; it came over `axis_before`, -1 from a core.
-  void ChooseLink(int32_t chip, int axis_before, Packet* packet) const {
-    const int32_t* at = &coordinate_[int64_t{chip} * axes_];
-    const int32_t* to = &coordinate_[int64_t{packet->target} * axes_];
-    int axis = 0;
-    while (at[axis] == to[axis]) ++axis;
-    const int64_t size = topology_.axes()[axis].size;
-    int direction = direction_[axis][at[axis] * size + to[axis]];
-    if (direction == kTie) direction = packet->ties_plus ? kPlus : kMinus;
-    if (axis != axis_before) packet->crossed = false;
-    packet->link_at_router = static_cast<int16_t>(2 * axis + direction);
-  }
-
-  bool CrossesWrap(int64_t link) const {
-    const int axis = topology_.AxisOfLink(link);
-    const int32_t at = coordinate_[topology_.ChipOfLink(link) * axes_ + axis];
-    return at == (topology_.DirectionOfLink(link) == kPlus ? topology_.axes()[axis].size - 1 : 0);
-  }
-
-  // The channel of the queue at the end of `link`.
-  int Channel(int64_t link, const Packet& packet) const {
-    if (!topology_.axes()[topology_.AxisOfLink(link)].far_wrap) return packet.draw % channels_;
-    const int half = channels_ / 2;
-    return packet.draw % half + (packet.crossed || CrossesWrap(link) ? half : 0);
-  }
-
   absl::Status TakeWrite(int32_t engine) {
     Engine& e = engines_[engine];
     const int64_t core = engine / engines_per_core_;
@@ -247,7 +150,7 @@ class PacketSimulation {
     e.packet.crossed = false;
     e.left -= e.packet.bytes;
     ++result_.packets;
-    ChooseLink(chip, -1, &e.packet);
+    routes_.ChooseLink(chip, -1, &e.packet);
     const int per_chip = engines_per_core_ * static_cast<int>(topology_.cores_per_chip());
     Wait(chip, queues_per_router_ + engine % per_chip, e.packet.link_at_router);
   }
@@ -270,14 +173,8 @@ class PacketSimulation {
   }
   int32_t QueueOf(int32_t chip, int input) const {
     const int from = input / channels_;
-    return FeedingLink(chip, from / 2, from % 2) * channels_ + input % channels_;
+    return routes_.FeedingLink(chip, from / 2, from % 2) * channels_ + input % channels_;
   }
-  // The link along `axis` in `direction` that ends at `chip`.
-  int32_t FeedingLink(int32_t chip, int axis, int direction) const {
-    const int32_t opposite = chip * 2 * axes_ + 2 * axis + (1 - direction);
-    return target_of_link_[opposite] * 2 * axes_ + 2 * axis + direction;
-  }
-
   // Lets the next in turn that has room go over a free link.
   void Serve(int32_t link) {
     OutputLink& out = links_[link];
@@ -288,8 +185,8 @@ class PacketSimulation {
       for (; some != 0; some &= some - 1) {
         const int input = __builtin_ctzll(some);
         const Packet& packet = FirstPacket(chip, input);
-        if (packet.target == target_of_link_[link]) return Send(link, chip, input, packet, -1);
-        const int32_t queue = link * channels_ + Channel(link, packet);
+        if (packet.target == routes_.TargetOfLink(link)) return Send(link, chip, input, packet, -1);
+        const int32_t queue = link * channels_ + routes_.Channel(link, packet);
         if (queues_[queue].free_bytes >= packet.bytes) return Send(link, chip, input, packet, queue);
       }
     }
@@ -310,8 +207,8 @@ class PacketSimulation {
     } else {
       queues_[queue].free_bytes -= packet.bytes;
       const int32_t copy = NewPacket(packet);
-      if (CrossesWrap(link)) packets_[copy].crossed = true;
-      ChooseLink(target_of_link_[link], topology_.AxisOfLink(link), &packets_[copy]);
+      if (routes_.CrossesWrap(link)) packets_[copy].crossed = true;
+      routes_.ChooseLink(routes_.TargetOfLink(link), topology_.AxisOfLink(link), &packets_[copy]);
       events_.Add(now_, hop_, EventKind::kHeadArrives, queue, copy);
     }
     events_.Add(now_, streams, EventKind::kLinkFree, link);
@@ -336,7 +233,7 @@ class PacketSimulation {
   void WaitWithHead(int32_t queue) {
     const int32_t link = queue / channels_;
     const int input = link % (2 * axes_) * channels_ + queue % channels_;
-    Wait(target_of_link_[link], input, packets_[queues_[queue].head].link_at_router);
+    Wait(routes_.TargetOfLink(link), input, packets_[queues_[queue].head].link_at_router);
   }
 
   absl::Status LinkFree(int32_t link) {
@@ -386,18 +283,15 @@ class PacketSimulation {
     return streaming_.back().second;
   }
 
-  static constexpr int8_t kTie = 2;
-
   const Topology& topology_;
   const RouterSpec& router_;
   const WritesOfCore& writes_;
   const uint64_t seed_;
+  const PacketRoutes routes_;
   const int axes_, channels_, engines_per_core_, queues_per_router_;
   const Picoseconds hop_, setup_;
   Picoseconds now_ = 0;
   EventQueue events_;
-  std::vector<int32_t> coordinate_, target_of_link_;
-  std::vector<std::vector<int8_t>> direction_;
   std::vector<Queue> queues_;
   std::vector<Engine> engines_;
   std::vector<int64_t> next_write_;
@@ -408,73 +302,12 @@ class PacketSimulation {
   PacketResult result_;
 };
 
-absl::Status Check(const Topology& topology, const RouterSpec& router) {
-  if (topology.has_dead_links()) return absl::UnimplementedError("packets on a slice with dead links");
-  const TopologyAxis& first = topology.axes()[0];
-  bool far_wrap = false;
-  for (const TopologyAxis& a : topology.axes()) {
-    if (a.switched || a.bytes_per_second != first.bytes_per_second || a.hop_seconds != first.hop_seconds) {
-      return absl::UnimplementedError("packets on switched axes, or on axes that differ in rate or latency");
-    }
-    far_wrap = far_wrap || a.far_wrap;
-  }
-  if (router.virtual_channels() < 1 || router.packet_bytes() < 1 || router.write_bytes() < 1 ||
-      router.writes_in_progress() < 1 || router.write_setup_seconds() < 0) {
-    return absl::InvalidArgumentError(
-        "router: channels, packets, writes and writes in progress must be 1 or more");
-  }
-  if (router.packet_bytes() > (1 << 30) || router.buffer_bytes() < router.packet_bytes()) {
-    return absl::InvalidArgumentError(absl::StrCat("router: a queue of ", router.buffer_bytes(),
-                                                   " bytes does not hold a packet of ",
-                                                   router.packet_bytes()));
-  }
-  const int64_t inputs = SaturatingAdd(
-      SaturatingMultiply(2 * static_cast<int64_t>(topology.axes().size()), router.virtual_channels()),
-      SaturatingMultiply(topology.cores_per_chip(), router.writes_in_progress()));
-  if (inputs > 64) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("router: ", inputs, " queues and engines; at most 64 are simulated"));
-  }
-  if (far_wrap && router.virtual_channels() % 2 != 0) {
-    return absl::InvalidArgumentError("router: virtual_channels must be even where messages wrap");
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<PacketResult> SimulatePackets(const Topology& topology, const RouterSpec& router,
                                              const WritesOfCore& writes, uint64_t seed) {
   RETURN_IF_ERROR(Check(topology, router));
   return PacketSimulation(topology, router, writes, seed).Run();
-}
-
-WritesOfCore AllToAllWrites(const Topology& topology, const RouterSpec& router, Bytes bytes_per_core,
-                            uint64_t seed) {
-  const int64_t cores = topology.cores();
-  const Bytes piece = CeilOfRatio(bytes_per_core, cores), chunk = router.write_bytes();
-  return [=](int64_t core, int64_t index, RemoteWrite* write) {
-    if (cores < 2) return false;
-    const int64_t round = index / (cores - 1);
-    if (round * chunk >= piece) return false;
-    const uint64_t key = Drawn(seed) + static_cast<uint64_t>(core);
-    write->target_core = (core + 1 + Shuffled(index % (cores - 1), cores - 1, key)) % cores;
-    write->bytes = std::min(chunk, piece - round * chunk);
-    return true;
-  };
-}
-
-WritesOfCore PermuteWrites(const Topology& topology, const RouterSpec& router,
-                           absl::Span<const std::pair<int64_t, int64_t>> pairs, Bytes bytes) {
-  std::vector<int64_t> target(topology.cores(), -1);
-  for (const auto& [from, to] : pairs) target[from] = to;
-  const Bytes chunk = router.write_bytes();
-  return [=](int64_t core, int64_t index, RemoteWrite* write) {
-    if (target[core] < 0 || index * chunk >= bytes) return false;
-    write->target_core = target[core];
-    write->bytes = std::min(chunk, bytes - index * chunk);
-    return true;
-  };
 }
 
 }  // namespace toroid
