@@ -51,6 +51,11 @@ int main(int argc, char** argv) {
       ->type_name("NAME=VALUE")
       ->expected(1)
       ->multi_option_policy(take_all);
+  app.add_option("--kernel_cost", command.kernel_costs,
+                 "What one execution of a custom call takes: NAME=TIME (my_kernel=250us) or NAME=FLOPS,BYTES")
+      ->type_name("NAME=COST")
+      ->expected(1)
+      ->multi_option_policy(take_all);
   app.add_option("--without_rule", command.without_rules,
                  "A rule of the machine's compiler to leave out; repeated for several (docs/rules.md)")
       ->type_name("NAME")

@@ -27,6 +27,7 @@
 #include "simulator/report/sweep.h"
 #include "simulator/report/trace.h"
 #include "simulator/rules/rule.h"
+#include "simulator/simple/kernel_costs.h"
 #include "simulator/stages/place_devices.h"
 #include "simulator/stages/program_devices.h"
 #include "simulator/stages/simulate.h"
@@ -82,6 +83,10 @@ class Run {
     for (const std::string& rule : command_.without_rules) core.mutable_compiler()->add_without_rule(rule);
     ASSIGN_OR_RETURN(options.core_of_device,
                      PlaceDevices(command_.device_assignment, *module, options.machine));
+    for (const std::string& text : command_.kernel_costs) {
+      ASSIGN_OR_RETURN(KernelCost cost, ParseKernelCost(text));
+      options.kernel_costs.push_back(std::move(cost));
+    }
     options.schedule = command_.schedule;
     options.keep_timeline = keep_timeline;
     return toroid::Simulate(*module, options);

@@ -20,9 +20,10 @@ struct SimulateCommand {
   GivenShardings given;                         // Beside what the module says.
   std::string device_assignment = "row-major";  // "topology", "best", or a file of core numbers.
   ScheduleOptions schedule;
-  std::vector<std::string> parameters;            // NAME=VALUE of the machine.
-  std::vector<std::string> without_rules;         // Names of rules that the compiler shall not have.
-  bool list_rules = false;                        // Prints all rules, and does nothing else.
+  std::vector<std::string> parameters;     // NAME=VALUE of the machine.
+  std::vector<std::string> kernel_costs;   // NAME=COST of custom calls (simulator/simple/kernel_costs.h).
+  std::vector<std::string> without_rules;  // Names of rules that the compiler shall not have.
+  bool list_rules = false;                 // Prints all rules, and does nothing else.
   std::string json, trace, report, dump_lowered;  // Files; "-" standard output; empty: none.
   std::vector<std::string> sweep;                 // NAME=VALUE,VALUE,...
   std::string sweep_output;                       // Files PREFIX.csv and PREFIX.html.

@@ -17,6 +17,10 @@ enum class Bound : uint8_t { kNothing, kMatrix, kVector, kMemory, kMovement, kLa
 // "matrix", "vector", "memory", "movement", "latency", "".
 absl::string_view BoundName(Bound bound);
 
+// Where the time of a custom call is from: its operands and results alone, what the model knows of it, its author's estimate in the
+// program, or what the user gives.
+enum class KernelCostSource : uint8_t { kBytes, kModel, kEstimate, kGiven };
+
 struct GroupTime {
   int64_t picoseconds = 0;
   Bound bound = Bound::kNothing;
@@ -24,8 +28,7 @@ struct GroupTime {
   double bytes = 0;  // From and to memory, padded, as often as they move.
   // Cycles of each product of matrices in it, in the order of GroupWork::products.
   std::vector<double> product_cycles;
-  // A custom call of which more is known than its operands and results.
-  bool is_known_kernel = false;
+  KernelCostSource kernel_cost = KernelCostSource::kBytes;
   // The longest of: flops at the peak of their unit, bytes of operands and results, unpadded, at memory's rate.
   int64_t roofline_picoseconds = 0;
 };

@@ -9,6 +9,8 @@
 #include "hlo/base/status.h"
 #include "hlo/ir/cause_attribute.h"
 #include "simulator/chip/op_class.h"
+#include "simulator/simple/kernel_body.h"
+#include "simulator/simple/kernel_costs.h"
 
 namespace toroid {
 namespace {
@@ -115,18 +117,31 @@ void PredictionBuilder::AddNotes() {
 }
 
 void PredictionBuilder::AddNotesOnCustomCalls() {
-  std::map<std::string, int64_t> calls;
+  std::map<std::string, int64_t> by_bytes;
+  std::map<std::pair<std::string, std::string>, int64_t> by_estimate;
   for (const auto& [op, row] : row_) {
     if (host_copies_.contains(op)) continue;
     const Instruction& main = MainOpOf(*op);
-    if (main.opcode() == Opcode::kCustomCall && !inputs_.core.TimeOf(*op).is_known_kernel) {
-      ++calls[std::string(main.custom_call_target())];
+    if (main.opcode() != Opcode::kCustomCall) continue;
+    const GroupTime& time = inputs_.core.TimeOf(*op);
+    const std::string name = KernelNameOf(main);
+    if (time.kernel_cost == KernelCostSource::kEstimate) {
+      ++by_estimate[{name, absl::StrCat(time.flops, " flops and ", time.bytes, " bytes")}];
+    } else if (time.kernel_cost == KernelCostSource::kBytes) {
+      const bool has_no_body = IsTpuKernel(main) && !ReadKernelBody(main).has_value();
+      ++by_bytes[absl::StrCat(name, has_no_body ? ", whose kernel is not in the module," : "")];
     }
   }
-  for (const auto& [target, count] : calls) {
+  for (const auto& [call, count] : by_estimate) {
     prediction_.notes.push_back(
-        absl::StrCat("what the custom call ", target, " (", count,
-                     " times in the program) computes is not known: only its bytes are counted"));
+        absl::StrCat("the time of the custom call ", call.first, " (", count,
+                     " times in the program) is by the estimate in the call: ", call.second));
+  }
+  for (const auto& [name, count] : by_bytes) {
+    prediction_.notes.push_back(
+        absl::StrCat("what the custom call ", name, " (", count,
+                     " times in the program) computes is not known: only its bytes are "
+                     "counted; --kernel_cost=NAME=TIME gives its time"));
   }
 }
 

@@ -117,17 +117,22 @@ GroupTime SimpleCore::Compute(const Instruction& group) const {
                         static_cast<double>(work.transcendentals) * core_.vector().slots_of().exponential()) /
                        lanes;
   const double vector = slots / static_cast<double>(core_.vector().slots()) / core_.clock_hertz();
-  const double memory = time.bytes / (core_.memory().bytes_per_second() * core_.memory().stream_efficiency());
+  const double stream = core_.memory().bytes_per_second() * core_.memory().stream_efficiency();
+  const double memory = time.bytes / stream;
   double seconds = std::max({products, vector, memory});
   time.bound = seconds == 0          ? Bound::kNothing
                : seconds == products ? Bound::kMatrix
                : seconds == memory   ? Bound::kMemory
                                      : Bound::kVector;
   if (const std::optional<KernelTime> kernel = KernelTimeOf(group, core_); kernel.has_value()) {
-    seconds = std::max(kernel->seconds, memory);
+    if (kernel->bytes > 0) time.bytes = kernel->bytes;
+    const double transfers = kernel->bytes > 0 ? kernel->bytes / stream : memory;
+    seconds = std::max(kernel->seconds, transfers);
     time.flops = kernel->flops;
-    time.is_known_kernel = true;
-    time.bound = kernel->is_matrix_bound ? Bound::kMatrix : Bound::kVector;
+    time.kernel_cost = KernelCostSource::kModel;
+    time.bound = seconds > kernel->seconds ? Bound::kMemory
+                 : kernel->is_matrix_bound ? Bound::kMatrix
+                                           : Bound::kVector;
   }
   const double roofline =
       std::max(time.flops / PeakMatrixFlopsPerSecond(core_), dense / core_.memory().bytes_per_second());

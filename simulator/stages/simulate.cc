@@ -108,7 +108,9 @@ absl::StatusOr<Simulation> Simulate(const Module& module, const SimulationOption
       std::unique_ptr<CollectiveSimulator> network,
       CollectiveSimulator::Create(machine.family.network(), machine.slice, machine.family.cores_per_chip(),
                                   RouterTableOf(machine.family.network()), std::move(core_of_device)));
-  const std::unique_ptr<CoreModel> core = MakeCoreModel(machine.family.core());
+  RETURN_IF_ERROR(CheckKernelCosts(options.kernel_costs, module));
+  const auto core = std::make_unique<KernelCosts>(MakeCoreModel(machine.family.core()), machine.family.core(),
+                                                  options.kernel_costs);
   CollectiveTimes collectives(network.get(), counts);
   const double speed = SlowestSpeed(machine, network->core_of_device());
   const HostCopies host(*simulation.lowered, machine);

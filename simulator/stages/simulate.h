@@ -15,6 +15,7 @@
 #include "simulator/machines/machine.h"
 #include "simulator/prediction/prediction.h"
 #include "simulator/schedule/schedule.h"
+#include "simulator/simple/kernel_costs.h"
 
 namespace toroid {
 
@@ -23,6 +24,7 @@ struct SimulationOptions {
   ScheduleOptions schedule;
   // The core on which each device runs; empty: device d on core d.
   std::vector<int64_t> core_of_device;
+  std::vector<KernelCost> kernel_costs;
   // Events of the timeline, and link loads, are kept for reports that draw them.
   bool keep_timeline = false;
 };
@@ -33,7 +35,7 @@ struct Simulation {
 };
 
 // `module` is the program of one partition, or of one device.
-// Errors: kInvalidArgument for more devices than the slice has cores; those of lowering, collectives and schedule.
+// Errors: kInvalidArgument for more devices than the slice has cores; those of CheckKernelCosts, lowering, collectives and schedule.
 absl::StatusOr<Simulation> Simulate(const Module& module, const SimulationOptions& options);
 
 }  // namespace toroid

@@ -107,7 +107,7 @@ TEST(SimpleCoreTest, AttentionKernelsByTheBlocksThatAreComputed) {
   // Two products of [512,512] by 128 each.
   EXPECT_EQ(causal.flops, 6.0 * 10 * 2 * 2 * 512 * 512 * 128);
   EXPECT_EQ(whole.flops, 1.6 * causal.flops);
-  EXPECT_TRUE(causal.is_known_kernel);
+  EXPECT_EQ(causal.kernel_cost, KernelCostSource::kModel);
   // With half of a v5e's units products take 2,048 cycles a block, more than the 1,229 bundles beside them.
   EXPECT_NEAR(static_cast<double>(causal.picoseconds), 6 * (10 * (2048 + 110) + 4 * 506) * 1e3, 2);
   EXPECT_EQ(causal.bound, Bound::kMatrix);
@@ -124,13 +124,13 @@ TEST(SimpleCoreTest, AMaskMayBeCutFromAConstant) {
     q = bf16[1,1,1024,128] parameter(0)
     ROOT a = bf16[1,1,1024,128] custom-call(next, mask, q, q, q), custom_call_target="tpu_custom_call", metadata={op_name="splash_mha_fwd"}
 )");
-  EXPECT_TRUE(time.is_known_kernel);
+  EXPECT_EQ(time.kernel_cost, KernelCostSource::kModel);
   EXPECT_EQ(time.flops, 3.0 * 2 * 2 * 512 * 512 * 128);
 }
 
 TEST(SimpleCoreTest, OfAnUnknownKernelTheBytesCount) {
   const GroupTime time = RootTime(Attention(kCausal, "my_kernel"));
-  EXPECT_FALSE(time.is_known_kernel);
+  EXPECT_EQ(time.kernel_cost, KernelCostSource::kBytes);
   EXPECT_EQ(time.bound, Bound::kMemory);
 }
 
