@@ -109,7 +109,8 @@ class Simulated {
 std::vector<double> HiddenShares(const Prediction& prediction) {
   std::vector<const PredictedEvent*> computing, sending;
   for (const PredictedEvent& event : prediction.events) {
-    (event.stream == Stream::kCompute ? computing : sending).push_back(&event);
+    if (event.stream == Stream::kCompute) computing.push_back(&event);
+    if (event.stream == Stream::kCommunication) sending.push_back(&event);
   }
   std::vector<int64_t> hidden(prediction.collectives.size(), 0), all = hidden;
   size_t first = 0;  // Of the ops that may compute during the event; both lists are in order of time.
@@ -141,6 +142,7 @@ absl::StatusOr<PredictedTimes> PredictTimes(const Module& program, const Machine
   times.machine = simulated.prediction().machine;
   times.step_seconds = SecondsOf(simulated.prediction().step_ps);
   for (const PredictedCollective& collective : simulated.prediction().collectives) {
+    if (IsHostCopy(collective)) continue;
     const double seconds = SecondsOf(collective.picoseconds) * collective.executions;
     times.collective_seconds += seconds;
     simulated.Share(collective, seconds, &times.of_collective);

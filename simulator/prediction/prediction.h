@@ -32,6 +32,9 @@ struct PredictedGroup {
       rules;  // That decided what it is and how its time is counted (simulator/rules/rules.inc).
 };
 
+// Kinds of copies between host and device, beside those of collectives.
+inline constexpr char kToHostKind[] = "to-host", kToDeviceKind[] = "to-device";
+
 // Also of a copy between host and device.
 struct PredictedCollective {
   std::string instruction;
@@ -46,6 +49,10 @@ struct PredictedCollective {
   int64_t bytes = 0;   // Of one device's operands.
   int link_load = -1;  // In PredictedNetwork::link_loads.
 };
+
+inline bool IsHostCopy(const PredictedCollective& row) {
+  return row.kind == kToHostKind || row.kind == kToDeviceKind;
+}
 
 // Streams of a core.
 enum class Stream { kCompute = 0, kCommunication = 1, kToHost = 2, kToDevice = 3 };

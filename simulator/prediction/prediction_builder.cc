@@ -146,7 +146,7 @@ void PredictionBuilder::AddNotesOnCustomCalls() {
 }
 
 std::string PredictionBuilder::NameOf(HostCopy copy) {
-  return copy == HostCopy::kToHost ? "to-host" : "to-device";
+  return copy == HostCopy::kToHost ? kToHostKind : kToDeviceKind;
 }
 
 std::string PredictionBuilder::NameOf(const Instruction& op) const {

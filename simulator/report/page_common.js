@@ -101,8 +101,17 @@ function inkOn(color) {
 const bytesText = (bytes) => scaled(bytes, ['B', 'KiB', 'MiB', 'GiB', 'TiB'], 1024);
 const rateText = (rate, unit) => scaled(rate, ['', 'k', 'M', 'G', 'T', 'P'].map((prefix) => prefix + unit), 1000);
 
+// The share of the time of rows of a kind that the step is longer by: what computation hides costs nothing.
+function exposedShare(kind) {
+  const isHost = kind === 'to-host' || kind === 'to-device';
+  if (!isHost && !COMMUNICATION.has(kind)) return 1;
+  const times = (isHost ? data.host_copies : data.communication) || {};
+  const all = number(times.seconds), exposed = number(times.exposed_seconds);
+  return exposed < 0.999 * all ? exposed / all : 1;
+}
+
 // Rows summed by source line, costliest first: [{source, rows, seconds, share, kinds: Map(kind -> seconds), top}], `top`
-// the costliest row. Rows without a source line are one entry with source ''.
+// the costliest row. Rows without a source line are one entry with source ''. Of communication the exposed share counts.
 function bySource(rows) {
   const entries = new Map();
   for (const row of rows) {
@@ -111,11 +120,12 @@ function bySource(rows) {
     }
     const entry = entries.get(row.source);
     entry.rows.push(row);
-    entry.seconds += row.seconds;
-    entry.share += row.share;
+    const shown = exposedShare(row.kind);
+    entry.seconds += row.seconds * shown;
+    entry.share += row.share * shown;
     entry.executions += row.executions;
-    entry.kinds.set(row.kind, (entry.kinds.get(row.kind) || 0) + row.seconds);
-    if (row.seconds > entry.top.seconds) entry.top = row;
+    entry.kinds.set(row.kind, (entry.kinds.get(row.kind) || 0) + row.seconds * shown);
+    if (row.seconds * shown > entry.top.seconds * exposedShare(entry.top.kind)) entry.top = row;
   }
   return Array.from(entries.values()).sort((a, b) => b.seconds - a.seconds);
 }

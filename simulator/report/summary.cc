@@ -50,15 +50,24 @@ void AddCost(const std::string& source, const std::string& instruction, const st
   }
 }
 
+// The share of the time of what runs beside the core that the step is longer by.
+double ExposedShare(int64_t exposed_ps, int64_t all_ps) {
+  const double exposed = static_cast<double>(exposed_ps), all = static_cast<double>(all_ps);
+  return exposed < 0.999 * all ? exposed / all : 1;
+}
+
 std::string CostliestTable(const Prediction& prediction, int width) {
   std::map<std::string, Costs> costs;
   for (const PredictedGroup& group : prediction.groups) {
     AddCost(group.source, group.instruction, absl::StrCat(group.op_class, ", ", group.bound),
             group.executions * static_cast<double>(group.picoseconds), &costs);
   }
+  const double shown = ExposedShare(prediction.exposed_communication_ps, prediction.communication_ps);
+  const double shown_copies = ExposedShare(prediction.exposed_host_ps, prediction.host_ps);
   for (const PredictedCollective& row : prediction.collectives) {
     AddCost(row.source, row.instruction, absl::StrCat(row.kind, ", ", row.algorithm),
-            row.executions * static_cast<double>(row.picoseconds), &costs);
+            row.executions * static_cast<double>(row.picoseconds) * (IsHostCopy(row) ? shown_copies : shown),
+            &costs);
   }
   std::vector<std::pair<std::string, Costs>> sorted(costs.begin(), costs.end());
   std::stable_sort(sorted.begin(), sorted.end(),

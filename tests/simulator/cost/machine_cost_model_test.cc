@@ -159,6 +159,25 @@ ENTRY main {
   EXPECT_EQ(times.step_seconds, times.collective_seconds);
 }
 
+TEST(PredictTimesTest, CopiesToTheHostAreNoCommunication) {
+  const std::unique_ptr<Module> program = Parsed(R"(HloModule m, num_partitions=4
+ENTRY main {
+  x = f32[4096,4096] parameter(0)
+  kept = f32[4096,4096] custom-call(x), custom_call_target="MoveToHost"
+  back = f32[4096,4096] custom-call(kept), custom_call_target="MoveToDevice"
+  g = f32[16384,4096] all-gather(x), channel_id=1, replica_groups=[1,4]<=[4], use_global_device_ids=true, dimensions={0}
+  ROOT t = (f32[4096,4096], f32[16384,4096]) tuple(back, g)
+})");
+  PredictedTimes times;
+  ASSERT_OK_AND_ASSIGN(times, PredictTimes(*program, Slice("tpu-v6e-4")));
+  ASSERT_EQ(times.of_collective.size(), 1);
+  EXPECT_GT(times.collective_seconds, 0);
+  EXPECT_EQ(times.of_collective.at(Named(*program, "g")), times.collective_seconds);
+  // The core has nothing to do meanwhile.
+  ASSERT_OK(AddHiddenTimes(*program, Slice("tpu-v6e-4"), &times));
+  EXPECT_EQ(times.hidden.at(Named(*program, "g")), 0);
+}
+
 TEST(PredictTimesTest, CollectivesWithoutNamesHaveTheirTimes) {
   // Instructions that the partitioner makes have no names. Here they are four sums, which are merged.
   const std::unique_ptr<Module> module = Parsed(R"(add { a = f32[] parameter(0)

@@ -15,6 +15,7 @@
 namespace toroid {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -97,6 +98,25 @@ TEST(SummaryTest, CostliestSourceLineStandsFirst) {
   EXPECT_THAT(text, HasSubstr("layer on 8 cores of tpu-v3-8: 10.0 ms a step, 40.0 % of it communication"));
   EXPECT_LT(text.find("train.py:41"), text.find("main/all-to-all.2"));
   EXPECT_THAT(text, Not(HasSubstr("DOES NOT FIT")));
+}
+
+TEST(SummaryTest, WhatIsHiddenCostsNoLineItsTime) {
+  Prediction prediction = Example();
+  prediction.collectives[0].source = "exchange.py:7";
+  prediction.collectives[0].picoseconds = 8 * kMillisecond;
+  PredictedCollective copy = prediction.collectives[0];
+  copy.kind = kToHostKind;
+  copy.source = "offload.py:9";
+  copy.picoseconds = 30 * kMillisecond;
+  prediction.collectives.push_back(copy);
+  prediction.communication_ps = 8 * kMillisecond;
+  prediction.exposed_communication_ps = 4 * kMillisecond;
+  prediction.host_ps = 30 * kMillisecond;
+  const std::string text = SummaryText(prediction, 100);
+  // 6 ms of products, half of the 8 ms, nothing of the copy.
+  EXPECT_LT(text.find("train.py:41"), text.find("exchange.py:7"));
+  EXPECT_THAT(text, ContainsRegex("exchange.py:7 +4.00 ms"));
+  EXPECT_THAT(text, Not(HasSubstr("offload.py:9")));
 }
 
 TEST(SummaryTest, WhatDoesNotFitIsNamedWithWhatHoldsMost) {
