@@ -25,4 +25,8 @@ double PeakMatrixFlopsPerSecond(const CoreSpec& core) {
   return 2 * tile * tile * static_cast<double>(core.matrix().units()) * core.clock_hertz();
 }
 
+double StreamBytesPerSecond(const CoreSpec& core) {
+  return core.memory().bytes_per_second() * core.memory().stream_efficiency();
+}
+
 }  // namespace toroid

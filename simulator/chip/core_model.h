@@ -36,6 +36,9 @@ struct GroupTime {
 // Multiplications and additions per second of all matrix units.
 double PeakMatrixFlopsPerSecond(const CoreSpec& core);
 
+// Bytes per second of a long stream from or to memory.
+double StreamBytesPerSecond(const CoreSpec& core);
+
 // A model of a core, of which there are two: chip_model.h, simulator/simple/simple_core.h.
 class CoreModel {
  public:

@@ -11,6 +11,9 @@
 namespace toroid {
 
 absl::StatusOr<const CollectiveTime*> CollectiveTimes::Of(const Instruction& instruction) {
+  if (instruction.opcode() == Opcode::kAsyncStart && instruction.called().size() == 1) {
+    return Of(*instruction.called(0)->root());
+  }
   const std::optional<Collective> collective = CollectiveOf(instruction, counts_);
   if (!collective.has_value()) return nullptr;
   const auto found = known_.find(&instruction);

@@ -13,6 +13,7 @@ constexpr size_t kMostEvents = 50000;
 Stream StreamOf(const ScheduledOp& op) {
   if (op.host_copy == HostCopy::kToHost) return Stream::kToHost;
   if (op.host_copy == HostCopy::kToDevice) return Stream::kToDevice;
+  if (op.host_copy == HostCopy::kToChip) return Stream::kToChip;
   return op.is_communication ? Stream::kCommunication : Stream::kCompute;
 }
 

@@ -32,13 +32,13 @@ struct PredictedGroup {
       rules;  // That decided what it is and how its time is counted (simulator/rules/rules.inc).
 };
 
-// Kinds of copies between host and device, beside those of collectives.
-inline constexpr char kToHostKind[] = "to-host", kToDeviceKind[] = "to-device";
+// Kinds of copies between host and device, and between the device's memory and memory on the chip, beside those of collectives.
+inline constexpr char kToHostKind[] = "to-host", kToDeviceKind[] = "to-device", kToChipKind[] = "prefetch";
 
-// Also of a copy between host and device.
+// Also of such a copy.
 struct PredictedCollective {
   std::string instruction;
-  std::string kind;  // "all-reduce", ...; "to-host", "to-device"
+  std::string kind;  // "all-reduce", ...; "to-host", "to-device", "prefetch"
   std::string algorithm;
   std::string source;
   std::string op_name;
@@ -55,7 +55,7 @@ inline bool IsHostCopy(const PredictedCollective& row) {
 }
 
 // Streams of a core.
-enum class Stream { kCompute = 0, kCommunication = 1, kToHost = 2, kToDevice = 3 };
+enum class Stream { kCompute = 0, kCommunication = 1, kToHost = 2, kToDevice = 3, kToChip = 4 };
 
 // One execution, loops unrolled.
 struct PredictedEvent {

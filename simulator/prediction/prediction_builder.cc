@@ -28,7 +28,9 @@ std::string OpNameOf(const Instruction& instruction) {
   return metadata == nullptr ? "" : metadata->op_name();
 }
 
-bool HasBody(const Instruction& op) { return HasTrait(op.opcode(), kRunsBody) && !op.called().empty(); }
+bool HasBody(const Instruction& op) {
+  return HasTrait(op.opcode(), kRunsBody) && op.opcode() != Opcode::kAsyncStart && !op.called().empty();
+}
 
 absl::StatusOr<Prediction> PredictionBuilder::Build() {
   prediction_.step_ps = schedule_.step_ps;
@@ -63,7 +65,7 @@ absl::Status PredictionBuilder::AddRows() {
       if (op.host_copy != HostCopy::kNone) {
         host_copies_[op.instruction] = op.host_copy;
         copy_ps_[op.instruction] = op.end_ps - op.start_ps;
-        host += all;
+        if (op.host_copy != HostCopy::kToChip) host += all;
       }
       if (op.is_communication) communication += all;
       const bool computes = !op.is_communication && op.host_copy == HostCopy::kNone;
@@ -92,10 +94,11 @@ absl::Status PredictionBuilder::AddRows() {
   prediction_.host_ps = in_step(host);
   prediction_.exposed_host_ps = inputs_.exposed_host_ps;
   const double in_device = static_cast<double>(schedule_.step_ps - inputs_.exposed_host_ps);
-  prediction_.exposed_communication_ps = in_step(std::max(0.0, in_device - compute));
+  // The core may also wait for copies to the chip.
+  const double exposed = std::min(communication, std::max(0.0, in_device - compute));
+  prediction_.exposed_communication_ps = in_step(exposed);
   if (schedule_.step_ps > 0) {
-    prediction_.communication_share =
-        std::max(0.0, in_device - compute) / static_cast<double>(schedule_.step_ps);
+    prediction_.communication_share = exposed / static_cast<double>(schedule_.step_ps);
   }
   for (const auto& [name, picoseconds] : classes) prediction_.breakdown.push_back({name, picoseconds});
   std::stable_sort(prediction_.breakdown.begin(), prediction_.breakdown.end(),
@@ -146,6 +149,7 @@ void PredictionBuilder::AddNotesOnCustomCalls() {
 }
 
 std::string PredictionBuilder::NameOf(HostCopy copy) {
+  if (copy == HostCopy::kToChip) return kToChipKind;
   return copy == HostCopy::kToHost ? kToHostKind : kToDeviceKind;
 }
 
@@ -211,13 +215,15 @@ PredictedCollective PredictionBuilder::HostRow(const Instruction& op, HostCopy c
   PredictedCollective row;
   row.instruction = NameOf(op);
   row.kind = NameOf(copy);
-  row.algorithm = "host link";
+  const bool is_on_chip = copy == HostCopy::kToChip;
+  const MachineFamily& family = inputs_.machine.family;
+  const double rate = is_on_chip ? StreamBytesPerSecond(family.core()) : family.host().bytes_per_second();
+  row.algorithm = is_on_chip ? "memory" : "host link";
   row.source = frames_.LineOf(MetadataOf(op));
   row.op_name = OpNameOf(op);
   row.picoseconds = row.roofline_ps = copy_ps_.at(&op);
   row.executions = executions_.at(&op);
-  row.bytes = static_cast<int64_t>(std::llround(static_cast<double>(row.picoseconds) * 1e-12 *
-                                                inputs_.machine.family.host().bytes_per_second()));
+  row.bytes = static_cast<int64_t>(std::llround(static_cast<double>(row.picoseconds) * 1e-12 * rate));
   return row;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "simulator/report/prediction_json.h"
@@ -78,6 +79,11 @@ std::string TraceText(const Prediction& prediction) {
   if (prediction.host_ps > 0) {
     events.push_back(NameOf("thread_name", static_cast<int>(Stream::kToHost), "copies to the host"));
     events.push_back(NameOf("thread_name", static_cast<int>(Stream::kToDevice), "copies from the host"));
+  }
+  const auto is_on_chip = [](const PredictedEvent& event) { return event.stream == Stream::kToChip; };
+  if (absl::c_any_of(prediction.events, is_on_chip)) {
+    events.push_back(
+        NameOf("thread_name", static_cast<int>(Stream::kToChip), "copies to and from memory on the chip"));
   }
   for (const PredictedEvent& event : prediction.events) {
     events.push_back(EventJson(event, prediction));

@@ -14,7 +14,8 @@ namespace toroid {
 namespace {
 
 bool RunsBody(const Instruction& instruction) {
-  return HasTrait(instruction.opcode(), kRunsBody) && !instruction.called().empty();
+  return HasTrait(instruction.opcode(), kRunsBody) && instruction.opcode() != Opcode::kAsyncStart &&
+         !instruction.called().empty();
 }
 
 // Of each callee: how often it runs when the caller runs once.
@@ -61,14 +62,15 @@ class Scheduler {
 
   // When each stream of a computation can take its next op.
   struct Streams {
-    int64_t compute = 0, communication = 0, to_host = 0, to_device = 0;
+    int64_t compute = 0, communication = 0, to_host = 0, to_device = 0, to_chip = 0;
 
     int64_t& Of(const ScheduledOp& op) {
       if (op.host_copy == HostCopy::kToHost) return to_host;
       if (op.host_copy == HostCopy::kToDevice) return to_device;
+      if (op.host_copy == HostCopy::kToChip) return to_chip;
       return op.is_communication ? communication : compute;
     }
-    int64_t All() const { return std::max({compute, communication, to_host, to_device}); }
+    int64_t All() const { return std::max({compute, communication, to_host, to_device, to_chip}); }
   };
 
   // Of a loop's trip: each op whose result is known when it begins: its state, and numbers made of it.
@@ -130,7 +132,7 @@ class Scheduler {
       op.end_ps = *end;
       ends[instruction->index()] = is_apart ? ready : *end;
       if (runs_body) {
-        free = {*end, *end, *end, *end};
+        free = {*end, *end, *end, *end, *end};
       } else if (waits) {
         free.compute = free.communication = *end;
       } else {

@@ -9,6 +9,7 @@
 // Copies between host and device have a stream for each direction, always. In a trip of a loop nothing waits for copies to the
 // host, which may last into the next trip, nor for copies to the device of arrays whose place is known when the trip begins,
 // which are made in the trip before; but no trip is shorter than all its copies of one direction.
+// Copies between the device's memory and memory on the chip, where a program has them, have a stream as well.
 // A loop, branch or call waits for all streams and holds them. An iteration is condition, then body.
 // Example: a = dot (10 us), b = all-reduce(a) (30 us), c = dot (20 us, not of b): 60 us, with overlap 40.
 // Source: no overlap is what GShard figure 8 shows, where dispatch and combine stand on top of the rest (section 5.3).
@@ -24,7 +25,8 @@
 
 namespace toroid {
 
-enum class HostCopy : uint8_t { kNone, kToHost, kToDevice };
+// kToChip: between the device's memory and memory on the chip, either way.
+enum class HostCopy : uint8_t { kNone, kToHost, kToDevice, kToChip };
 
 // One execution of one op, that runs no body, on the core that takes longest.
 struct OpTime {

@@ -148,7 +148,7 @@ GroupTime KernelCosts::TimeBy(const KernelCost& cost, GroupTime time) const {
   const double slots = cost.transcendentals / lanes * core_.vector().slots_of().exponential();
   const double matrix = cost.flops / (peak * reached);
   const double vector = slots / static_cast<double>(core_.vector().slots()) / core_.clock_hertz();
-  const double memory = cost.bytes / (core_.memory().bytes_per_second() * core_.memory().stream_efficiency());
+  const double memory = cost.bytes / StreamBytesPerSecond(core_);
   const double seconds = std::max({matrix, vector, memory});
   time.bound = seconds == 0        ? Bound::kNothing
                : seconds == matrix ? Bound::kMatrix

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "absl/algorithm/container.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/analysis/work.h"
 #include "hlo/ir/attribute_views.h"
@@ -19,19 +20,44 @@ struct ProductSizes {
   double batch = 1, m = 1, k = 1, n = 1;
 };
 
-ProductSizes SizesOf(const Instruction& product) {
+// TPU compilers write products as convolutions: without windows, or with one that picks, for each index of a batch dimension, that
+// one: size n, stride n - 1, base dilation n.
+std::optional<ProductSizes> SizesOfWindowedProduct(const Instruction& op) {
+  if (op.opcode() != Opcode::kConvolution || op.num_operands() != 2) return std::nullopt;
+  const ConvolutionView view(op);
+  if (view.feature_groups() != 1 || view.batch_groups() != 1) return std::nullopt;
+  const Shape &lhs = op.operand(0)->shape(), &rhs = op.operand(1)->shape();
   ProductSizes sizes;
-  if (product.opcode() == Opcode::kDot) {
-    const DotView dot(product);
-    const Shape &lhs = product.operand(0)->shape(), &rhs = product.operand(1)->shape();
+  for (size_t i = 0; i < view.input_spatial().size(); ++i) {
+    const auto& window = op.attrs().window().dimensions(static_cast<int>(i));
+    const int64_t n = window.size();
+    const bool picks = window.base_dilation() == n && window.stride() == std::max<int64_t>(1, n - 1) &&
+                       lhs.dim(view.input_spatial()[i]) == n &&
+                       op.shape().dim(view.output_spatial()[i]) == n && window.padding_low() == 0;
+    if (!picks) return std::nullopt;
+    sizes.batch *= static_cast<double>(n);
+  }
+  sizes.m = static_cast<double>(lhs.dim(view.input_batch()));
+  sizes.k = static_cast<double>(lhs.dim(view.input_feature()));
+  sizes.n = static_cast<double>(rhs.dim(view.kernel_output_feature()));
+  return sizes;
+}
+
+ProductSizes SizesOf(const Instruction& op) {
+  ProductSizes sizes;
+  if (op.opcode() == Opcode::kDot) {
+    const DotView dot(op);
+    const Shape &lhs = op.operand(0)->shape(), &rhs = op.operand(1)->shape();
     for (const int64_t d : dot.lhs_batch()) sizes.batch *= static_cast<double>(lhs.dim(d));
     for (const int64_t d : dot.lhs_contracting()) sizes.k *= static_cast<double>(lhs.dim(d));
     sizes.m = static_cast<double>(lhs.NumElements()) / std::max(1.0, sizes.batch * sizes.k);
     sizes.n = static_cast<double>(rhs.NumElements()) / std::max(1.0, sizes.batch * sizes.k);
     return sizes;
   }
+  if (const std::optional<ProductSizes> product = SizesOfWindowedProduct(op); product.has_value())
+    return *product;
   // Others by their work, as one product with rows enough.
-  sizes.m = static_cast<double>(MatrixFlops(product)) / 2;
+  sizes.m = static_cast<double>(MatrixFlops(op)) / 2;
   return sizes;
 }
 
@@ -51,6 +77,27 @@ double PaddedTo(const Shape& shape, const Tiling& tiling) {
   return bytes;
 }
 
+// In vector memory: S(1) in layouts.
+bool IsOnChip(const Shape& shape) {
+  constexpr int64_t kVectorMemory = 1;
+  return shape.IsArray() && shape.custom_layout() != nullptr &&
+         shape.custom_layout()->memory_space() == kVectorMemory;
+}
+
+// What a fused computation reads of parameter `number`: slices, if all that use it pick some.
+int64_t BytesReadInside(const Computation& fused, int number) {
+  int64_t picked = 0;
+  const Instruction* parameter = fused.parameter(number);
+  for (const auto& user : fused.instructions()) {
+    if (!absl::c_linear_search(user->operands(), parameter)) continue;
+    const bool picks = (user->opcode() == Opcode::kGather || user->opcode() == Opcode::kDynamicSlice) &&
+                       user->operand(0) == parameter;
+    if (!picks) return ArrayBytes(parameter->shape());
+    picked += ArrayBytes(user->shape());
+  }
+  return std::min(picked, ArrayBytes(parameter->shape()));
+}
+
 // How much larger the arrays of a group are with their padding.
 double PaddingOf(const Instruction& group, const Tiling& tiling) {
   double dense = static_cast<double>(ArrayBytes(group.shape())), padded = PaddedTo(group.shape(), tiling);
@@ -59,6 +106,59 @@ double PaddingOf(const Instruction& group, const Tiling& tiling) {
     padded += PaddedTo(operand->shape(), tiling);
   }
   return dense == 0 ? 1 : padded / dense;
+}
+
+// Of what WorkOf counts as read and written, what lies in memory on the chip.
+double BytesOnChip(const Instruction& group) {
+  double bytes = IsOnChip(group.shape()) ? static_cast<double>(ArrayBytes(group.shape())) : 0;
+  if (group.shape().IsTuple()) {
+    for (const Shape& element : group.shape().tuple_shapes()) {
+      if (IsOnChip(element)) bytes += static_cast<double>(ArrayBytes(element));
+    }
+  }
+  const bool is_fusion = group.opcode() == Opcode::kFusion && !group.called().empty();
+  for (int i = 0; i < group.num_operands(); ++i) {
+    const Shape& shape = group.operand(i)->shape();
+    if (!IsOnChip(shape)) continue;
+    bytes += static_cast<double>(is_fusion ? BytesReadInside(*group.called(0), i) : ArrayBytes(shape));
+  }
+  return bytes;
+}
+
+// Products as they are, not as the convolutions that stand for them.
+double MatrixFlopsOf(const Instruction& group) {
+  const auto flops = [](const Instruction& op) {
+    const std::optional<ProductSizes> sizes = SizesOfWindowedProduct(op);
+    return sizes.has_value() ? 2 * sizes->batch * sizes->m * sizes->k * sizes->n
+                             : static_cast<double>(MatrixFlops(op));
+  };
+  if (group.opcode() != Opcode::kFusion) return flops(group);
+  double sum = 0;
+  for (const auto& op : group.called(0)->instructions()) sum += flops(*op);
+  return sum;
+}
+
+// TPU compilers write a reduction that is spread over its dimension again as a reduce-window whose windows hold all n elements, size
+// 2 n - 1 with n - 1 on each side: one application for each element does.
+double FlopsBeyondWholeWindows(const Instruction& op) {
+  if (op.opcode() != Opcode::kReduceWindow || !op.operand(0)->shape().IsArray()) return 0;
+  double whole = 1;
+  for (int d = 0; d < op.attrs().window().dimensions_size(); ++d) {
+    const auto& window = op.attrs().window().dimensions(d);
+    const int64_t n = op.operand(0)->shape().dim(d);
+    if (n > 1 && window.size() == 2 * n - 1 && window.padding_low() == n - 1 &&
+        window.padding_high() == n - 1) {
+      whole *= static_cast<double>(window.size());
+    }
+  }
+  return static_cast<double>(WorkOf(op).vector_flops) * (1 - 1 / whole);
+}
+
+double VectorFlopsOf(const Instruction& group, const Work& work) {
+  double flops = static_cast<double>(work.vector_flops);
+  if (group.opcode() != Opcode::kFusion) return flops - FlopsBeyondWholeWindows(group);
+  for (const auto& op : group.called(0)->instructions()) flops -= FlopsBeyondWholeWindows(*op);
+  return flops;
 }
 
 bool TakesTime(const Instruction& op) {
@@ -74,6 +174,12 @@ bool TakesTime(const Instruction& op) {
     case Opcode::kAfterAll:
     case Opcode::kPartitionId:
     case Opcode::kReplicaId:
+    case Opcode::kAllReduceDone:
+    case Opcode::kAllGatherDone:
+    case Opcode::kCollectivePermuteDone:
+    case Opcode::kCopyDone:
+    case Opcode::kAsyncDone:
+    case Opcode::kAsyncUpdate:
       return false;
     default:
       return !HasTrait(op.opcode(), kRunsBody) && !HasTrait(op.opcode(), kSideEffect) &&
@@ -108,16 +214,20 @@ double SimpleCore::ProductSeconds(const Instruction& group) const {
 GroupTime SimpleCore::Compute(const Instruction& group) const {
   const Work work = WorkOf(group);
   const double lanes = static_cast<double>(core_.vector().lanes() * core_.vector().sublanes());
+  const double vector_flops = VectorFlopsOf(group, work);
   GroupTime time;
-  time.flops = static_cast<double>(work.matrix_flops) + static_cast<double>(work.vector_flops);
-  const double dense = static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written);
+  time.flops = MatrixFlopsOf(group) + vector_flops;
+  const double on_chip = BytesOnChip(group);
+  const double dense =
+      std::max(0.0, static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written) - on_chip);
   time.bytes = dense * PaddingOf(group, {core_.vector().sublanes(), core_.vector().lanes()});
   const double products = ProductSeconds(group);
-  const double slots = (static_cast<double>(work.vector_flops) +
+  constexpr double kBytesOfElement = 4;
+  const double slots = (vector_flops + on_chip / kBytesOfElement +
                         static_cast<double>(work.transcendentals) * core_.vector().slots_of().exponential()) /
                        lanes;
   const double vector = slots / static_cast<double>(core_.vector().slots()) / core_.clock_hertz();
-  const double stream = core_.memory().bytes_per_second() * core_.memory().stream_efficiency();
+  const double stream = StreamBytesPerSecond(core_);
   const double memory = time.bytes / stream;
   double seconds = std::max({products, vector, memory});
   time.bound = seconds == 0          ? Bound::kNothing

@@ -5,6 +5,7 @@
 //   P = flops of products, sizes padded to tiles of the matrix unit, / (peak x product_efficiency)
 //   V = vector instructions / slots per second
 //   M = bytes read and written, arrays padded to tiles, / (bytes_per_second x stream_share)
+// Arrays in memory on the chip, S(1), have no part in M; loading or storing a register of one is a vector instruction.
 // Attention kernels written in Pallas: kernel_time.h. A custom call that is not known takes the time of its bytes.
 #pragma once
 

@@ -20,6 +20,7 @@
 #include "simulator/prediction/collective_times.h"
 #include "simulator/simple/lower_simply.h"
 #include "simulator/simple/simple_core.h"
+#include "simulator/stages/as_written.h"
 #include "simulator/stages/program_devices.h"
 
 namespace toroid {
@@ -101,16 +102,20 @@ absl::StatusOr<Simulation> Simulate(const Module& module, const SimulationOption
   }
   Simulation simulation;
   Decisions decisions;
-  ASSIGN_OR_RETURN(simulation.lowered, machine.family.core().has_simple()
-                                           ? LowerSimply(module, machine.family.core())
-                                           : Lower(module, machine.family.core(), {}, &decisions));
+  const CoreSpec& spec = machine.family.core();
+  const bool is_as_written = IsWrittenByTpuCompiler(module);
+  if (is_as_written) {
+    ASSIGN_OR_RETURN(simulation.lowered, AsWritten(module));
+  } else {
+    ASSIGN_OR_RETURN(simulation.lowered,
+                     spec.has_simple() ? LowerSimply(module, spec) : Lower(module, spec, {}, &decisions));
+  }
   ASSIGN_OR_RETURN(
       std::unique_ptr<CollectiveSimulator> network,
       CollectiveSimulator::Create(machine.family.network(), machine.slice, machine.family.cores_per_chip(),
                                   RouterTableOf(machine.family.network()), std::move(core_of_device)));
   RETURN_IF_ERROR(CheckKernelCosts(options.kernel_costs, module));
-  const auto core = std::make_unique<KernelCosts>(MakeCoreModel(machine.family.core()), machine.family.core(),
-                                                  options.kernel_costs);
+  const auto core = std::make_unique<KernelCosts>(MakeCoreModel(spec), spec, options.kernel_costs);
   CollectiveTimes collectives(network.get(), counts);
   const double speed = SlowestSpeed(machine, network->core_of_device());
   const HostCopies host(*simulation.lowered, machine);
@@ -118,11 +123,16 @@ absl::StatusOr<Simulation> Simulate(const Module& module, const SimulationOption
   const auto time_of = [&](const Instruction& op) -> absl::StatusOr<OpTime> {
     ASSIGN_OR_RETURN(const CollectiveTime* collective, collectives.Of(op));
     if (collective != nullptr) {
-      const bool is_asynchronous = absl::c_linear_search(machine.family.network().asynchronous(),
-                                                         CollectiveKindName(collective->kind));
+      const bool is_asynchronous = is_as_written
+                                       ? StartsExchange(op)
+                                       : absl::c_linear_search(machine.family.network().asynchronous(),
+                                                               CollectiveKindName(collective->kind));
       return OpTime{collective->estimate.time, true, is_asynchronous};
     }
     if (const std::optional<OpTime> copy = host.TimeOf(op); copy.has_value()) return *copy;
+    if (is_as_written) {
+      if (const std::optional<OpTime> copy = OnChipCopyTime(op, spec); copy.has_value()) return *copy;
+    }
     const int64_t picoseconds = core->TimeOf(op).picoseconds;
     // All wait for the slowest at the next collective.
     return OpTime{speed == 1 ? picoseconds : static_cast<int64_t>(static_cast<double>(picoseconds) / speed),
@@ -132,7 +142,8 @@ absl::StatusOr<Simulation> Simulate(const Module& module, const SimulationOption
   // What the host costs is what the step is longer by than without its copies.
   const auto without_host = [&](const Instruction& op) -> absl::StatusOr<OpTime> {
     ASSIGN_OR_RETURN(const OpTime time, time_of(op));
-    return time.host_copy == HostCopy::kNone ? time : OpTime();
+    const bool is_host = time.host_copy == HostCopy::kToHost || time.host_copy == HostCopy::kToDevice;
+    return is_host ? OpTime() : time;
   };
   ASSIGN_OR_RETURN(const Schedule in_device,
                    ComputeSchedule(*simulation.lowered, without_host, options.schedule));
