@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hlo/base/status.h"
+#include "runtime/kernels/extreme_reduce.h"
 #include "runtime/kernels/reducer.h"
 #include "runtime/loops/binary_loops.h"
 #include "runtime/loops/block_convert.h"
@@ -30,16 +31,34 @@ struct ReduceCache : KernelCache {
     for (const int64_t d : call.instruction().dimensions()) is_reduced[d] = true;
     for (int d = 0; d < shape.rank(); ++d) (is_reduced[d] ? reduced : kept) *= shape.dim(d);
     type = shape.element_type();
+    lines = FindLines(shape);
+    if (operands == 2 && lines.has_value()) extremes = ExtremeReducerOf(*call.instruction().called(0));
     const std::optional<SimpleBody> body = ClassifyBody(*call.instruction().called(0));
     if (operands != 1 || !body.has_value()) return;
     line = FindLineReduction(body->opcode, ComputeType(type));
     loop = FindBinaryLoop(body->opcode, ComputeType(type));
   }
 
+  // nullopt if a kept dimension lies between reduced ones.
+  std::optional<ReducedLines> FindLines(const Shape& shape) const {
+    ReducedLines found;
+    bool begun = false, ended = false;
+    for (int d = 0; d < shape.rank(); ++d) {
+      if (shape.dim(d) == 1) continue;
+      if (is_reduced[d] && ended) return std::nullopt;
+      begun |= is_reduced[d];
+      ended |= begun && !is_reduced[d];
+      (is_reduced[d] ? found.reduced : begun ? found.kept_inside : found.kept_outside) *= shape.dim(d);
+    }
+    return found;
+  }
+
   int operands;
   PrimitiveType type;
   std::vector<bool> is_reduced;
   int64_t reduced = 1, kept = 1;  // Numbers of elements.
+  std::optional<ReducedLines> lines;
+  std::optional<ExtremeReducer> extremes;
   LineReduction line;
   BinaryLoop loop = nullptr;
 };
@@ -211,6 +230,10 @@ absl::Status ReduceBySlices(OpCall& call, const ReduceCache& cache) {
 absl::Status ExecuteReduce(OpCall& call) {
   const ReduceCache& cache = call.Cache<ReduceCache>();
   if (cache.line.along != nullptr && !call.shape().IsTuple()) return ReduceByLoop(call, cache);
+  if (cache.extremes.has_value()) {
+    ASSIGN_OR_RETURN(const bool done, ReduceExtremes(call, *cache.extremes, *cache.lines));
+    if (done) return absl::OkStatus();
+  }
   return ReduceBySlices(call, cache);
 }
 

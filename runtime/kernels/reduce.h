@@ -2,8 +2,8 @@
 //
 // Operands: n arrays, n scalar inits; the result is a tuple of n if n > 1. A one-op body on one array is a
 // plain loop; sums of narrow floats run in f32. Other bodies are evaluated on whole slices; a long reduction
-// of narrow slices is cut into runs folded side by side, which keeps the order of elements. Errors: those of
-// the body.
+// of narrow slices is cut into runs folded side by side, which keeps the order of elements. Values with indices
+// whose body only compares (argmax): extreme_reduce.h. Errors: those of the body.
 #pragma once
 
 #include "absl/status/status.h"
