@@ -16,6 +16,7 @@ A module with shardings is partitioned first, for the devices that they name; on
 by XLA, is taken as it is. One that names no devices runs on one core.
 
   hlo-simulate step.hlo.pb --machine=tpu-v3-128                    a table
+  hlo-simulate step.hlo.pb --explain=model.py:41                   why groups of that line take what they take
   hlo-simulate step.hlo.pb --report=step.html                      a page to look at; opens offline
   hlo-simulate step.hlo.pb --trace=step.trace.json                 for ui.perfetto.dev
   hlo-simulate step.hlo.pb --sweep=machine=tpu-v3-128,tpu-v3-256 --sweep_output=sizes
@@ -76,6 +77,11 @@ int main(int argc, char** argv) {
   app.add_option("--branch_probability", command.schedule.costliest_branch_probability,
                  "How often a conditional takes its costliest branch; default: always")
       ->check(CLI::Range(0.0, 1.0));
+  app.add_option(
+         "--explain", command.explain,
+         "In place of the table: of each group and collective with TEXT in its instruction, name or line what its time "
+         "is made of, and the rules that decided it; \"\": of all")
+      ->type_name("TEXT");
   app.add_option("--json", command.json, "Write the prediction as JSON, - for standard output");
   app.add_option("--trace", command.trace, "Write a trace that ui.perfetto.dev opens");
   app.add_option("--report", command.report,

@@ -21,6 +21,7 @@
 #include "hlo/ops/verify_module.h"
 #include "simulator/machines/machine.h"
 #include "simulator/machines/tpu_v3_core.h"
+#include "simulator/report/group_text.h"
 #include "simulator/report/page.h"
 #include "simulator/report/prediction_json.h"
 #include "simulator/report/summary.h"
@@ -194,8 +195,11 @@ absl::Status RunOnFile(const SimulateCommand& command, HloFile& file) {
   ASSIGN_OR_RETURN(const Simulation simulation,
                    Run(command, *file.module).Simulate(!command.trace.empty() || !command.report.empty()));
   RETURN_IF_ERROR(WriteReports(command, simulation));
-  if (!PrintsToStandardOutput(command))
-    std::fputs(SummaryText(simulation.prediction, OutputWidth()).c_str(), stdout);
+  std::string text = SummaryText(simulation.prediction, OutputWidth());
+  if (command.explain.has_value()) {
+    ASSIGN_OR_RETURN(text, GroupsText(simulation.prediction, *command.explain));
+  }
+  if (!PrintsToStandardOutput(command)) std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }
 

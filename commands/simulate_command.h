@@ -1,6 +1,7 @@
 // The command hlo-simulate, as one library call.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,14 @@ struct SimulateCommand {
   std::vector<std::string> kernel_costs;   // NAME=COST of custom calls (simulator/simple/kernel_costs.h).
   std::vector<std::string> without_rules;  // Names of rules that the compiler shall not have.
   bool list_rules = false;                 // Prints all rules, and does nothing else.
+  // Explains groups and collectives that have this in their instruction, name or line, in place of the summary.
+  std::optional<std::string> explain;
   std::string json, trace, report, dump_lowered;  // Files; "-" standard output; empty: none.
   std::vector<std::string> sweep;                 // NAME=VALUE,VALUE,...
   std::string sweep_output;                       // Files PREFIX.csv and PREFIX.html.
 };
 
-// Reads the module, partitions it if it is not partitioned, simulates one execution, prints a summary and writes what was
+// Reads the module, partitions it if it is not partitioned, simulates one execution, prints a summary or an explanation and writes what was
 // asked for. Errors: what reading, partitioning or simulating says, after the input's name.
 absl::Status RunSimulateCommand(const SimulateCommand& command);
 

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 namespace toroid {
 namespace {
 
 constexpr double kPicosecondsPerSecond = 1e12;
+
+int64_t PicosecondsIn(double cycles, const CoreSpec& core) {
+  return static_cast<int64_t>(std::min(cycles / core.clock_hertz() * kPicosecondsPerSecond, 4e18));
+}
 
 // The largest part, and whose it is; latency if it is the smaller part of the whole.
 Bound BoundOf(double total, double matrix, double vector, double memory, double movement) {
@@ -31,9 +36,18 @@ const GroupTime& ChipModel::TimeOf(const Instruction& group) {
 RuleSet ChipModel::RulesOf(const Instruction& group) const {
   Decisions decisions;
   const CompilerScope scope(core_, &decisions);
-  GroupWorkOf(group, core_);
+  const GroupWork work = GroupWorkOf(group, core_);
   RuleSet rules;
   for (const auto& [op, decided] : decisions.of) rules |= decided;
+  // Of rules that are asked for without an op: those without which the group asks for something else.
+  const RuleSet others = decisions.asked & ~rules;
+  for (size_t rule = 0; rule < kRules; ++rule) {
+    if (!others[rule]) continue;
+    CoreSpec without = core_;
+    without.mutable_compiler()->add_without_rule(std::string(RowOf(static_cast<Rule>(rule)).name));
+    const CompilerScope other_scope(without);
+    if (!(GroupWorkOf(group, without) == work)) rules.set(rule);
+  }
   return rules;
 }
 
@@ -66,6 +80,7 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
     const double passed = work.single ? std::max(moved, vector) + work.packing_cycles
                                       : std::max(moved, vector + work.packing_cycles);
     const double waits = bytes > window ? memory.window_cycles() * bytes / window : 0;
+    time.windows = std::max(1.0, std::ceil(bytes / window));
     // Half of the windows are worked on while the others move: the work on the last ones is not hidden.
     const double last = !work.single && moved > vector ? vector / (2 * std::max(1.0, bytes / window)) : 0;
     cycles += std::max({passed + last + waits, movement, transfers + waits});
@@ -77,6 +92,7 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
     const bool leave_inside =
         work.products.size() == 2 && work.products[1].holds_rhs && work.products[0].channel_taps == 0;
     ProductResults leaving;
+    time.windows = 0;
     for (size_t p = 0; p < work.products.size(); ++p) {
       // The outermost product stands first: it has the results of the group. They leave while the kernel inside of it slides.
       ProductResults results = p == 0 ? ProductResults{work.bytes + work.spill_bytes, out_cycles, out_slots,
@@ -91,12 +107,15 @@ GroupTime ChipModel::Compute(const GroupWork& work) const {
       vector += windows.vector;
       moved += windows.memory;
       bytes += windows.bytes;
+      time.windows += windows.windows;
     }
     cycles += movement + work.packing_cycles;
   }
-  time.picoseconds =
-      static_cast<int64_t>(std::min(cycles / core_.clock_hertz() * kPicosecondsPerSecond, 4e18));
-  time.bound = BoundOf(cycles, matrix, vector, moved, std::max(movement, transfers));
+  movement = std::max(movement, transfers);
+  time.picoseconds = PicosecondsIn(cycles, core_);
+  time.bound = BoundOf(cycles, matrix, vector, moved, movement);
+  time.unit_picoseconds = {PicosecondsIn(matrix, core_), PicosecondsIn(vector, core_),
+                           PicosecondsIn(moved, core_), PicosecondsIn(movement, core_)};
   time.flops = work.matrix_flops + work.vector_flops;
   time.bytes = bytes;
   const double vector_peak =

@@ -1,6 +1,7 @@
 // How long a core takes for a group of instructions: what models answer.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct GroupTime {
   Bound bound = Bound::kNothing;
   double flops = 0;  // Of matrix units and vector unit, nothing padded or done twice.
   double bytes = 0;  // From and to memory, padded, as often as they move.
+  // For matrix units, vector unit, memory and movement: what each takes if it waits for nothing.
+  std::array<int64_t, 4> unit_picoseconds = {};
+  double windows = 1;  // Of on-chip memory, in which the group passes.
   // Cycles of each product of matrices in it, in the order of GroupWork::products.
   std::vector<double> product_cycles;
   KernelCostSource kernel_cost = KernelCostSource::kBytes;

@@ -277,7 +277,7 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
           const double cycles = load_a + load_b + steps + step + stored;
           if (excess == best_excess && cycles >= best.cycles) continue;
           best_excess = excess;
-          best = {cycles, matrix, vector, memory, read + results.bytes};
+          best = {cycles, matrix, vector, memory, read + results.bytes, windows};
         }
       }
     }

@@ -138,6 +138,7 @@ struct WindowedTime {
   double cycles = 0;
   // Of all windows: in matrix units, vector unit, memory; and what passes memory.
   double matrix = 0, vector = 0, memory = 0, bytes = 0;
+  double windows = 0;
 };
 
 // Bytes per cycle of a long stream that is read, and of one that is written.

@@ -8,6 +8,9 @@
 
 namespace toroid {
 
+// Units of a core, as reports name them.
+inline constexpr std::array<const char*, 4> kUnits = {"matrix", "vector", "memory", "movement"};
+
 struct PredictedGroup {
   std::string instruction;  // "computation/name"
   std::string opcode;
@@ -22,6 +25,8 @@ struct PredictedGroup {
   double executions = 1;  // In one step; a fraction below a branch.
   int64_t flops = 0;      // One execution, as are bytes.
   int64_t bytes = 0;
+  std::array<int64_t, kUnits.size()> unit_ps = {};  // What each would take if it waited for nothing.
+  double windows = 1;                               // Of on-chip memory, in which the group passes.
   // Of a group with several products of matrices: what each of them is called and its part of the time.
   struct Part {
     std::string op_name;

@@ -166,7 +166,12 @@ PredictedGroup PredictionBuilder::GroupRow(const Instruction& op) {
   row.bound = std::string(BoundName(time.bound));
   row.source = frames_.LineOf(MetadataOf(op));
   row.op_name = OpNameOf(op);
-  row.picoseconds = static_cast<int64_t>(static_cast<double>(time.picoseconds) / inputs_.speed);
+  const auto at_speed = [&](int64_t ps) {
+    return static_cast<int64_t>(static_cast<double>(ps) / inputs_.speed);
+  };
+  row.picoseconds = at_speed(time.picoseconds);
+  for (size_t u = 0; u < kUnits.size(); ++u) row.unit_ps[u] = at_speed(time.unit_picoseconds[u]);
+  row.windows = time.windows;
   row.roofline_ps = time.roofline_picoseconds;
   row.executions = executions_[&op];
   row.flops = static_cast<int64_t>(std::min(time.flops, 9e18));

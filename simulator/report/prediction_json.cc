@@ -20,6 +20,10 @@ double Share(double picoseconds, const Prediction& prediction) {
 
 json GroupJson(const PredictedGroup& group, const Prediction& prediction) {
   const double all = group.executions * static_cast<double>(group.picoseconds);
+  json units = json::object();
+  for (size_t u = 0; u < kUnits.size(); ++u) {
+    units[kUnits[u]] = Seconds(group.executions * static_cast<double>(group.unit_ps[u]));
+  }
   return {{"instruction", group.instruction},
           {"opcode", group.opcode},
           {"class", group.op_class},
@@ -27,6 +31,8 @@ json GroupJson(const PredictedGroup& group, const Prediction& prediction) {
           {"executions", group.executions},
           {"share", Share(all, prediction)},
           {"bound", group.bound},
+          {"unit_seconds", std::move(units)},
+          {"windows", group.windows},
           {"roofline_seconds", Seconds(group.executions * static_cast<double>(group.roofline_ps))},
           {"flops", group.executions * static_cast<double>(group.flops)},
           {"bytes", group.executions * static_cast<double>(group.bytes)},

@@ -244,11 +244,13 @@ GroupTime SimpleCore::Compute(const Instruction& group) const {
                  : kernel->is_matrix_bound ? Bound::kMatrix
                                            : Bound::kVector;
   }
+  const auto picoseconds = [](double s) { return static_cast<int64_t>(std::min(s * 1e12, 9e18)); };
   const double roofline =
       std::max(time.flops / PeakMatrixFlopsPerSecond(core_), dense / core_.memory().bytes_per_second());
-  time.roofline_picoseconds = static_cast<int64_t>(std::min(roofline * 1e12, 9e18));
+  time.roofline_picoseconds = picoseconds(roofline);
+  time.unit_picoseconds = {picoseconds(products), picoseconds(vector), picoseconds(memory), 0};
   const double overhead = core_.group_cycles() / core_.clock_hertz();
-  time.picoseconds = static_cast<int64_t>(std::min((seconds + overhead) * 1e12, 9e18));
+  time.picoseconds = picoseconds(seconds + overhead);
   return time;
 }
 

@@ -5,6 +5,7 @@
 #include "gtest/gtest.h"
 #include "hlo/base/time_text.h"
 #include "nlohmann/json.hpp"
+#include "simulator/report/group_text.h"
 #include "simulator/report/page.h"
 #include "simulator/report/prediction_json.h"
 #include "simulator/report/summary.h"
@@ -42,6 +43,9 @@ Prediction Example() {
   dot.picoseconds = 3 * kMillisecond;
   dot.roofline_ps = 2 * kMillisecond;
   dot.executions = 2;
+  dot.unit_ps = {2 * kMillisecond, kMillisecond, 0, 0};
+  dot.windows = 4;
+  dot.rules = {"product_epilogue"};
   prediction.groups = {dot};
   PredictedCollective exchange;
   exchange.instruction = "main/all-to-all.2";
@@ -74,6 +78,29 @@ TEST(PredictionJsonTest, TimesAreSecondsOfAllExecutions) {
   EXPECT_DOUBLE_EQ(json["groups"][0]["share"].get<double>(), 0.6);
   EXPECT_EQ(json["collectives"][0]["algorithm"], "direct");
   EXPECT_EQ(json["memory"]["peak"], 5000000000);
+}
+
+TEST(PredictionJsonTest, AGroupSaysWhatEachUnitWouldTake) {
+  const nlohmann::json group = PredictionJson(Example())["groups"][0];
+  EXPECT_DOUBLE_EQ(group["unit_seconds"]["matrix"].get<double>(), 0.004);
+  EXPECT_DOUBLE_EQ(group["unit_seconds"]["vector"].get<double>(), 0.002);
+  EXPECT_EQ(group["windows"], 4);
+}
+
+TEST(GroupsTextTest, AGroupIsExplainedByItsUnitsAndTheSentencesOfItsRules) {
+  ASSERT_OK_AND_ASSIGN(const std::string text, GroupsText(Example(), "train.py:41"));
+  EXPECT_THAT(text, HasSubstr("3.00 ms, 2 times a step; roofline 2.00 ms (66.7 %); bound by matrix"));
+  EXPECT_THAT(text, HasSubstr("alone: matrix 2.00 ms, vector 1.00 ms; 4 windows"));
+  EXPECT_THAT(text, HasSubstr("rule product_epilogue: A product takes"));
+  EXPECT_THAT(text, Not(HasSubstr("all-to-all")));
+  ASSERT_OK_AND_ASSIGN(const std::string all, GroupsText(Example(), ""));
+  EXPECT_THAT(all, HasSubstr("main/all-to-all.2  all-to-all"));
+}
+
+TEST(GroupsTextTest, WhatNothingIsCalledIsAnErrorThatNamesTheCostliest) {
+  const absl::Status status = GroupsText(Example(), "no such line").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(status.message(), HasSubstr("the costliest group is main/dot.1"));
 }
 
 TEST(TraceTest, EveryEventIsThereAndParses) {
