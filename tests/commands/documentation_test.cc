@@ -1,4 +1,5 @@
-// The examples of the pages do what the pages say: README.md, docs/commands.md, docs/partitioning.md.
+// The examples of the pages do what the pages say: README.md, docs/commands.md, docs/partitioning.md,
+// docs/machine_model.md.
 //
 // In a block between ``` a line `$ COMMAND` is run as by a shell, in a folder that holds tests/ and the files
 // that the page has shown with `$ cat FILE`; the lines up to the next command are its output and errors. Some
@@ -10,7 +11,7 @@
 //     orders.
 // `bazel run -c opt //FOLDER:PROGRAM` runs that program.
 // BUILD: size = "medium"
-// BUILD: data = ["//:pages", "//examples:first_program", "//examples:first_program_main.cc", "//examples:moe_transformer", "//explain:hlo-diff", "//hlo:hlo-convert", "//partitioner:hlo-partition", "//runtime:hlo-run", "//tests/corpus:full_size", "//tests/corpus:jax"]
+// BUILD: data = ["//:pages", "//examples:first_program", "//examples:first_program_main.cc", "//examples:moe_transformer", "//explain:hlo-diff", "//hlo:hlo-convert", "//partitioner:hlo-partition", "//runtime:hlo-run", "//simulator:hlo-simulate", "//tests/corpus:full_size", "//tests/corpus:jax"]
 #include <algorithm>
 #include <filesystem>
 #include <regex>
@@ -127,7 +128,7 @@ int RunPage(const std::string& page) {
     }
     const Outcome outcome = RunShell(absl::StrCat(
         "cd ", folder, " && unset COLUMNS && PATH=", root, "/partitioner:", root, "/runtime:", root,
-        "/explain:", root, "/hlo:$PATH && ", Resolved(example.command, root), " 2>&1"));
+        "/explain:", root, "/hlo:", root, "/simulator:$PATH && ", Resolved(example.command, root), " 2>&1"));
     EXPECT_NE(outcome.exit, -1) << "ended by a signal";
     const std::vector<std::string> expected = MaskedLines(example.output);
     const std::vector<std::string> actual = MaskedLines(absl::StrSplit(outcome.out, '\n'));
@@ -153,6 +154,10 @@ TEST(DocumentationTest, TheExamplesOfTheCommandsPagePrintWhatItSays) {
 
 TEST(DocumentationTest, TheExamplesOfThePartitioningPagePrintWhatItSays) {
   EXPECT_GE(RunPage("docs/partitioning.md"), 1);
+}
+
+TEST(DocumentationTest, TheGroupsOfTheMachineModelTakeWhatItsPageSays) {
+  EXPECT_GE(RunPage("docs/machine_model.md"), 6);
 }
 
 TEST(DocumentationTest, ThePicturesOfTheReadmeAreThere) {
