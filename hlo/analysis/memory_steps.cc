@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hlo/analysis/custom_call_targets.h"
+#include "hlo/analysis/updating_group.h"
 #include "hlo/analysis/work.h"
 #include "hlo/base/math.h"
 
@@ -155,6 +156,9 @@ class Builder {
     const auto results = buffers().Of(op);
     if (HasTrait(op.opcode(), kInPlace)) {
       AddLeafByLeaf(op, places);
+    } else if (const int updated = UpdatedOperand(op); updated >= 0) {
+      const auto operand = buffers().Of(*op.operand(updated));
+      if (operand.size() == 1 && results.size() == 1) places->push_back({operand[0], results[0]});
     } else if (op.opcode() == Opcode::kCall || op.opcode() == Opcode::kConditional) {
       for (size_t leaf = 0; leaf < results.size(); ++leaf) {
         const int from = PlaceInBodies(op, leaf);

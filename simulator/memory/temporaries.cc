@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "hlo/analysis/updating_group.h"
 #include "hlo/base/math.h"
 #include "simulator/program/elementwise.h"
 
@@ -112,6 +113,7 @@ class Allocator {
     for (const Instruction* parameter : computation.parameters()) {
       for (const int b : buffers_.Of(*parameter)) stays_[b] = true;  // The caller's.
     }
+    if (!is_entry) MarkUpdatedArguments();
   }
 
   int64_t Run() {
@@ -143,12 +145,27 @@ class Allocator {
   }
 
  private:
+  // What updates an array of the caller in place lies there.
+  void MarkUpdatedArguments() {
+    for (const auto& op : computation_.instructions()) {
+      const int updated = UpdatedOperand(*op);
+      if (updated < 0) continue;
+      const auto results = buffers_.Of(*op), operands = buffers_.Of(*op->operand(updated));
+      if (results.size() != 1 || operands.size() != 1) continue;
+      const int from = operands[0];
+      if (stays_[from] && last_[from] == op->index() && buffers_[from].bytes == buffers_[results[0]].bytes) {
+        stays_[results[0]] = true;
+      }
+    }
+  }
+
   // With what is updated in place to become one of those.
   std::vector<bool> UpdatedToResults(std::vector<bool> is_result) const {
     for (int i = computation_.size() - 1; i >= 0; --i) {
       const Instruction& op = *computation_.instruction(i);
-      if (!HasTrait(op.opcode(), kInPlace) || op.num_operands() == 0) continue;
-      const auto results = buffers_.Of(op), operands = buffers_.Of(*op.operand(0));
+      const int updated = HasTrait(op.opcode(), kInPlace) ? 0 : UpdatedOperand(op);
+      if (updated < 0 || op.num_operands() == 0) continue;
+      const auto results = buffers_.Of(op), operands = buffers_.Of(*op.operand(updated));
       if (results.size() != 1 || operands.size() != 1 || !is_result[results[0]]) continue;
       const int from = operands[0];
       if (last_[from] == i && buffers_[from].bytes == buffers_[results[0]].bytes) is_result[from] = true;
@@ -223,6 +240,11 @@ std::vector<int> PlacesTaken(const Computation& computation, const Buffers& buff
     }
     const bool is_group = op->opcode() == Opcode::kFusion && !op->called().empty();
     if (results.size() != 1 || !(is_group || IsElementwise(*op))) continue;
+    if (const int updated = UpdatedOperand(*op); updated >= 0) {
+      const auto operand = buffers.Of(*op->operand(updated));
+      if (operand.size() == 1) take(operand[0], results[0], *op);
+      continue;
+    }
     for (int k = 0; k < op->num_operands(); ++k) {
       const Instruction* operand = op->operand(k);
       if (buffers.Of(*operand).size() != 1 || !operand->shape().Compatible(op->shape())) continue;
