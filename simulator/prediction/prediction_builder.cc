@@ -53,6 +53,7 @@ absl::StatusOr<Prediction> PredictionBuilder::Build() {
 
 absl::Status PredictionBuilder::AddRows() {
   std::map<std::string, double> classes;
+  std::map<HostCopy, double> of_copies;
   double roofline = 0, communication = 0, host = 0;
   std::vector<std::pair<double, const Instruction*>> groups, collectives;
   for (const ComputationSchedule& computation : schedule_.computations) {
@@ -83,9 +84,13 @@ absl::Status PredictionBuilder::AddRows() {
   for (const auto& [all, op] : collectives) {
     row_[op] = static_cast<int>(prediction_.collectives.size());
     ASSIGN_OR_RETURN(PredictedCollective row, CollectiveRow(*op));
-    roofline += row.executions * static_cast<double>(row.roofline_ps);
+    // Copies to and from memory of the host or on the chip run beside all else, each kind on its own.
+    const auto copy = host_copies_.find(op);
+    double& stream = copy == host_copies_.end() ? roofline : of_copies[copy->second];
+    stream += row.executions * static_cast<double>(row.roofline_ps);
     prediction_.collectives.push_back(std::move(row));
   }
+  for (const auto& [kind, picoseconds] : of_copies) roofline = std::max(roofline, picoseconds);
   prediction_.roofline_ps = static_cast<int64_t>(std::min(roofline, 9e18));
   double compute = 0;
   for (const auto& [all, op] : groups) compute += all;
