@@ -2,9 +2,9 @@
 //
 //   for chip in v4 v5e v5p v6e; do tar xJf tests/corpus/blind/tpu_$chip.tar.xz -C FOLDER; done
 //   bazel run -c opt //benchmarks:compiler_view -- FOLDER
-// Prints for each chip median and 90th percentile of the errors, by the plain rules that it is simulated by, and by the rules found on
-// TPU v3's compiler at the chip's rates. Writes benchmarks/results/compiler_view.txt. The programs are sealed: nothing is to be
-// found on single ones. A few seconds.
+// Prints for each chip median and 90th percentile of the errors, by the plain rules that it is simulated by, and by the rules
+// found on TPU v3's compiler at the chip's rates. Writes benchmarks/results/compiler_view.txt. The programs are sealed:
+// nothing is to be found on single ones. A few seconds.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -24,10 +24,10 @@ namespace toroid {
 namespace {
 
 constexpr char kHeader[] =
-    "Times of one-core programs beside the estimates of the chips' compilers (libtpu 0.0.52), errors |model / estimate - 1| in percent;\n"
-    "written by //benchmarks:compiler_view. Sealed programs, on which nothing was found. Of chips of two cores one core.\n"
-    "plain rules: those that the chip is simulated by, products at the full peak. rules of TPU v3: those of its compiler (docs/rules.md),\n"
-    "with the chip's clock, units and memory.\n\n";
+    "Times of one-core programs beside the estimates of the chips' compilers (libtpu 0.0.52), errors |model / estimate\n"
+    "- 1| in percent; written by //benchmarks:compiler_view. Sealed programs, on which nothing was found. Of chips of two cores one\n"
+    "core. plain rules: those that the chip is simulated by, products at the full peak. rules of TPU v3: those of its\n"
+    "compiler (docs/rules.md), with the chip's clock, units and memory.\n\n";
 
 struct Chip {
   const char *name, *slice;

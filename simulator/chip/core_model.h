@@ -18,8 +18,8 @@ enum class Bound : uint8_t { kNothing, kMatrix, kVector, kMemory, kMovement, kLa
 // "matrix", "vector", "memory", "movement", "latency", "".
 absl::string_view BoundName(Bound bound);
 
-// Where the time of a custom call is from: its operands and results alone, what the model knows of it, its author's estimate in the
-// program, or what the user gives.
+// Where the time of a custom call is from: its operands and results alone, what the model knows of it, its author's estimate
+// in the program, or what the user gives.
 enum class KernelCostSource : uint8_t { kBytes, kModel, kEstimate, kGiven };
 
 struct GroupTime {

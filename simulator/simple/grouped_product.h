@@ -2,9 +2,9 @@
 //
 //   rows[m,k] x matrices[g,k,n] -> [m,n]    (gmm; the matrices may be [g,n,k])
 //   rows[m,k], rows[m,n] -> matrices[g,k,n] (tgmm, the matrices' gradient)
-// Which rows belong to which matrix is known when it runs. The kernel cuts rows into blocks of block_m, and does a block once for
-// each group in it: with groups of any size m / block_m + g - 1 times, where the device has all groups; of a part of them, that
-// share of the rows is assumed. Block sizes are in the kernel's body (kernel_body.h).
+// Which rows belong to which matrix is known when it runs. The kernel cuts rows into blocks of block_m, and does a block
+// once for each group in it: with groups of any size m / block_m + g - 1 times, where the device has all groups; of a part of
+// them, that share of the rows is assumed. Block sizes are in the kernel's body (kernel_body.h).
 // Operands before the arrays: [number of blocks,] offsets of groups, group of each block, rows of each block, first group.
 #pragma once
 

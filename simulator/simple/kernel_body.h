@@ -1,7 +1,7 @@
 // What a Pallas kernel says of itself: its name, its grid and the blocks of arrays that one step of the grid works on.
 //
-// A custom call `tpu_custom_call` carries its kernel in its backend config, {"custom_call_config": {"body": ...}}, base64 of MLIR
-// bytecode. Read are the attributes of the kernel's function: sym_name, iteration_bounds, window_params[i].window_bounds.
+// A custom call `tpu_custom_call` carries its kernel in its backend config, {"custom_call_config": {"body": ...}}, base64 of
+// MLIR bytecode. Read are the attributes of the kernel's function: sym_name, iteration_bounds, window_params[i].window_bounds.
 // Source: the bytecode format of MLIR (mlir.llvm.org/docs/BytecodeFormat), and the builtin dialect's codes in it.
 #pragma once
 

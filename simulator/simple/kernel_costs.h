@@ -2,8 +2,8 @@
 //
 //   --kernel_cost=my_kernel=250us        one execution on one device
 //   --kernel_cost=my_kernel=2e12,3e9     flops, bytes: the longest of both at the core's rates
-// NAME is a part of the call's op name, of its kernel's own name, or of its target; of several that fit the first counts. A call
-// that a model of the core knows, or of which nothing else is known, may carry an estimate of its author in its backend config:
+// NAME is a part of the call's op name, of its kernel's own name, or of its target; of several that fit the first counts. A
+// call that no model of the core knows may carry an estimate of its author in its backend config:
 //   {"custom_call_config": {"cost_estimate": {"flops": F, "transcendentals": T, "bytes_accessed": B}}}
 // Order: what is given, what the model knows, the estimate, the bytes of operands and results.
 #pragma once

@@ -20,8 +20,8 @@ struct ProductSizes {
   double batch = 1, m = 1, k = 1, n = 1;
 };
 
-// TPU compilers write products as convolutions: without windows, or with one that picks, for each index of a batch dimension, that
-// one: size n, stride n - 1, base dilation n.
+// TPU compilers write products as convolutions: without windows, or with one that picks, for each index of a batch
+// dimension, that one: size n, stride n - 1, base dilation n.
 std::optional<ProductSizes> SizesOfWindowedProduct(const Instruction& op) {
   if (op.opcode() != Opcode::kConvolution || op.num_operands() != 2) return std::nullopt;
   const ConvolutionView view(op);
@@ -138,8 +138,8 @@ double MatrixFlopsOf(const Instruction& group) {
   return sum;
 }
 
-// TPU compilers write a reduction that is spread over its dimension again as a reduce-window whose windows hold all n elements, size
-// 2 n - 1 with n - 1 on each side: one application for each element does.
+// TPU compilers write a reduction that is spread over its dimension again as a reduce-window whose windows hold all n
+// elements, size 2 n - 1 with n - 1 on each side: one application for each element does.
 double FlopsBeyondWholeWindows(const Instruction& op) {
   if (op.opcode() != Opcode::kReduceWindow || !op.operand(0)->shape().IsArray()) return 0;
   double whole = 1;

@@ -35,7 +35,8 @@ struct Simulation {
 };
 
 // `module` is the program of one partition, or of one device.
-// Errors: kInvalidArgument for more devices than the slice has cores; those of CheckKernelCosts, lowering, collectives and schedule.
+// Errors: kInvalidArgument for more devices than the slice has cores; those of CheckKernelCosts, lowering, collectives and
+// schedule.
 absl::StatusOr<Simulation> Simulate(const Module& module, const SimulationOptions& options);
 
 }  // namespace toroid
