@@ -1,12 +1,12 @@
 // compiler_view: predicted times of one-core programs beside what the compilers of TPU v4, v5e, v5p and v6e estimate.
 //
-//   for chip in v4 v5e v5p v6e; do tar xJf tests/corpus/blind/tpu_$chip.tar.xz -C FOLDER; done
-//   bazel run -c opt //benchmarks:compiler_view -- FOLDER
-// Prints for each chip median and 90th percentile of the errors, by the plain rules that it is simulated by, and by the rules
-// found on TPU v3's compiler at the chip's rates. Writes benchmarks/results/compiler_view.txt. The programs are sealed:
-// nothing is to be found on single ones. A few seconds.
+//   bazel run -c opt //benchmarks:compiler_view
+// Prints for each chip median and 90th percentile of the errors over its blind batch, by the plain rules that it is simulated by, and
+// by the rules found on TPU v3's compiler at the chip's rates. Writes benchmarks/results/compiler_view.txt. A few seconds.
+// BUILD: data = ["//tests/corpus:blind", "//tests/corpus:tpu_v3"]
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -14,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "benchmarks/ablation.h"
 #include "benchmarks/gnuplot.h"
+#include "benchmarks/program_set.h"
 #include "hlo/base/command_line.h"
 #include "hlo/base/files.h"
 #include "hlo/base/status.h"
@@ -25,18 +26,18 @@ namespace {
 
 constexpr char kHeader[] =
     "Times of one-core programs beside the estimates of the chips' compilers (libtpu 0.0.52), errors |model / estimate\n"
-    "- 1| in percent; written by //benchmarks:compiler_view. Sealed programs, on which nothing was found. Of chips of two cores one\n"
+    "- 1| in percent; written by //benchmarks:compiler_view. Blind batches: no rule was found on them. Of chips of two cores one\n"
     "core. plain rules: those that the chip is simulated by, products at the full peak. rules of TPU v3: those of its\n"
     "compiler (docs/rules.md), with the chip's clock, units and memory.\n\n";
 
 struct Chip {
-  const char *name, *slice;
+  const char *batch, *slice;
   int cores;  // That one device is.
 };
-constexpr Chip kChips[] = {{"tpu_v4", "tpu-v4-8", 2},
-                           {"tpu_v5e", "tpu-v5e-1", 1},
-                           {"tpu_v5p", "tpu-v5p-8", 2},
-                           {"tpu_v6e", "tpu-v6e-1", 1}};
+constexpr Chip kChips[] = {{"blind_tpu_v4", "tpu-v4-8", 2},
+                           {"blind_tpu_v5e", "tpu-v5e-1", 1},
+                           {"blind_tpu_v5p", "tpu-v5p-8", 2},
+                           {"blind_tpu_v6e", "tpu-v6e-1", 1}};
 
 // One core of a device.
 CoreSpec OneCore(CoreSpec core, int cores) {
@@ -58,27 +59,32 @@ CoreSpec AsTpuV3(const CoreSpec& core) {
   return as_v3;
 }
 
-absl::StatusOr<std::string> RowOf(const Chip& chip, const std::string& folder) {
-  JudgedPrograms sealed;
-  RETURN_IF_ERROR(AddBatch(absl::StrCat(folder, "/", chip.name), chip.name, /*is_partial=*/true, &sealed));
+absl::StatusOr<std::string> RowOf(const Chip& chip, const std::string& corpus) {
+  ASSIGN_OR_RETURN(const Batch batch, FindBatch(corpus, chip.batch));
+  ASSIGN_OR_RETURN(std::vector<EstimatedProgram> programs, ReadPrograms(batch.path, Programs::kAll));
+  std::vector<JudgedProgram> judged_programs;
+  for (EstimatedProgram& program : programs) {
+    judged_programs.push_back(
+        {program.name, 0, std::move(program.file), program.compiler_us, /*is_partial=*/true});
+  }
   ASSIGN_OR_RETURN(const Machine machine, LoadMachine(chip.slice));
   const CoreSpec core = OneCore(machine.family.core(), chip.cores);
-  ASSIGN_OR_RETURN(const std::vector<double> plain, SimpleErrors(sealed.programs, core));
+  ASSIGN_OR_RETURN(const std::vector<double> plain, SimpleErrors(judged_programs, core));
   ASSIGN_OR_RETURN(const std::vector<Judgement> judged,
-                   JudgeAll(sealed.programs, AsTpuV3(core), /*threads=*/1));
+                   JudgeAll(judged_programs, AsTpuV3(core), /*threads=*/1));
   std::vector<double> fine;
   for (const Judgement& one : judged) fine.push_back(one.error);
   const Errors of_plain = ErrorsOf(plain), of_fine = ErrorsOf(fine);
-  return absl::StrFormat("%-8s %8d %12.1f %7.1f %18.1f %7.1f\n", chip.name, sealed.programs.size(),
+  return absl::StrFormat("%-8s %8d %12.1f %7.1f %18.1f %7.1f\n", batch.machine, judged_programs.size(),
                          100 * of_plain.median, 100 * of_plain.ninetieth, 100 * of_fine.median,
                          100 * of_fine.ninetieth);
 }
 
-absl::Status Run(const std::string& folder) {
+absl::Status Run(const std::string& corpus) {
   std::string text = kHeader;
   absl::StrAppend(&text, "chip     programs  plain rules:   90th  rules of TPU v3:    90th\n");
   for (const Chip& chip : kChips) {
-    ASSIGN_OR_RETURN(const std::string row, RowOf(chip, folder));
+    ASSIGN_OR_RETURN(const std::string row, RowOf(chip, corpus));
     absl::StrAppend(&text, row);
   }
   std::fputs(text.c_str(), stdout);
@@ -91,7 +97,5 @@ absl::Status Run(const std::string& folder) {
 int main(int argc, char** argv) {
   CLI::App app("Times of one-core programs beside the estimates of the compilers of TPU v4 to v6e.",
                "compiler_view");
-  std::string folder;
-  app.add_option("FOLDER", folder, "Where the archives of tests/corpus/blind are unpacked")->required();
-  return toroid::RunCommand(app, argc, argv, [&] { return toroid::Run(folder); });
+  return toroid::RunCommand(app, argc, argv, [&] { return toroid::Run("tests/corpus"); });
 }
