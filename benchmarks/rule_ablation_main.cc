@@ -1,8 +1,10 @@
 // rule_ablation: what each rule of the simulator is worth.
 //
-//   bazel run -c opt //benchmarks:rule_ablation -- [--blind=ARCHIVE] [--threads=N]
+//   bazel run -c opt //benchmarks:rule_ablation -- [--blind=ARCHIVE] [--without=NAME,NAME] [--threads=N]
 // Prints for each rule the programs that it touches, and errors with and without it, over the batches of tests/corpus
-// and over one that no rule was found on, such as tests/corpus/blind/tpu_v3.zip. Writes the table to benchmarks/results/rule_ablation.txt. About two minutes.
+// and over one that no rule was found on, such as tests/corpus/blind/tpu_v3.zip. Writes the table to
+// benchmarks/results/rule_ablation.txt. About two minutes. With --without it prints instead the errors of each batch with all
+// rules, and without all of those.
 // BUILD: data = ["//tests/corpus:tpu_v3"]
 #include <algorithm>
 #include <cstdio>
@@ -113,7 +115,8 @@ absl::StatusOr<std::string> SimpleRow(const Half& half) {
   return absl::StrFormat("%4d      %13s    %13s  %s           ", errors.size(), "", "", Pair(errors));
 }
 
-absl::Status Run(const std::string& blind, int threads) {
+// The batches, and `blind` if it is given.
+absl::StatusOr<std::vector<Half>> ReadHalves(const std::string& blind, int threads) {
   std::vector<Half> halves;
   ASSIGN_OR_RETURN(JudgedPrograms batches, ReadBatches("tests/corpus"));
   ASSIGN_OR_RETURN(Half seen, MakeHalf(std::move(batches), threads));
@@ -124,6 +127,35 @@ absl::Status Run(const std::string& blind, int threads) {
     ASSIGN_OR_RETURN(Half half, MakeHalf(std::move(sealed), threads));
     halves.push_back(std::move(half));
   }
+  return halves;
+}
+
+// Errors of each batch with all rules, and without these.
+absl::Status PrintWithout(const std::vector<std::string>& rules, const std::string& blind, int threads) {
+  CoreSpec core = TpuV3Core();
+  for (const std::string& rule : rules) core = Without(core, rule);
+  RETURN_IF_ERROR(RulesOf(core).status());
+  ASSIGN_OR_RETURN(const std::vector<Half> halves, ReadHalves(blind, threads));
+  std::printf("%-16s %8s  %-13s  %s\n", "batch", "programs", "with all", "without");
+  for (const Half& half : halves) {
+    ASSIGN_OR_RETURN(const std::vector<Judgement> without, JudgeAll(half.programs, core, threads));
+    const auto print = [&](const std::string& name, int batch) {
+      std::vector<double> with, fewer;
+      for (size_t i = 0; i < without.size(); ++i) {
+        if (batch >= 0 && half.programs[i].batch != batch) continue;
+        with.push_back(half.errors[i]);
+        fewer.push_back(without[i].error);
+      }
+      std::printf("%-16s %8zu  %s  %s\n", name.c_str(), with.size(), Pair(with).c_str(), Pair(fewer).c_str());
+    };
+    for (size_t b = 0; b < half.batches.size(); ++b) print(half.batches[b], static_cast<int>(b));
+    if (half.batches.size() > 1) print("all batches", -1);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run(const std::string& blind, int threads) {
+  ASSIGN_OR_RETURN(const std::vector<Half> halves, ReadHalves(blind, threads));
   std::string text = kHeader, columns = absl::StrFormat("%-46s", "rule");
   for (size_t i = 0; i < halves.size(); ++i) {
     if (i > 0) absl::StrAppend(&columns, "  blind: ");
@@ -159,8 +191,13 @@ absl::Status Run(const std::string& blind, int threads) {
 int main(int argc, char** argv) {
   CLI::App app("What each rule of the simulator is worth.", "rule_ablation");
   std::string blind;
+  std::vector<std::string> without;
   int threads = 1;
   app.add_option("--blind", blind, "An archive or folder of programs that no rule was found on");
+  app.add_option("--without", without, "Names of rules, separated by commas, to leave out together")
+      ->delimiter(',');
   app.add_option("--threads", threads, "Programs that are predicted at a time")->check(CLI::Range(1, 64));
-  return toroid::RunCommand(app, argc, argv, [&] { return toroid::Run(blind, threads); });
+  return toroid::RunCommand(app, argc, argv, [&] {
+    return without.empty() ? toroid::Run(blind, threads) : toroid::PrintWithout(without, blind, threads);
+  });
 }
