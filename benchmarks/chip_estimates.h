@@ -53,8 +53,8 @@ inline constexpr char kCalibration[] = "calibration", kScatters[] = "scatters";
 // The one-core programs of a batch (program_set.h) of which the compiler estimates every group.
 absl::StatusOr<std::vector<ChipEstimate>> OneCoreEstimates(const Batch& batch, const CoreSpec& core);
 
-// The programs of a batch of which the compiler estimates only some groups, as those with scatters: gathers, scatters, sorts and
-// reshapes outside groups are left out on both sides.
+// The programs of a batch of which the compiler estimates only some groups, as those with scatters: gathers, scatters, sorts
+// and reshapes outside groups are left out on both sides.
 absl::StatusOr<std::vector<ChipEstimate>> PartialEstimates(const Batch& batch, const CoreSpec& core);
 
 // Which partitioner made the program of one device.

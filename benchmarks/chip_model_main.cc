@@ -4,7 +4,8 @@
 // Prints for each program the compiler's microseconds, ours and the error; then the errors of the calibrating
 // third and of the rest, temporary memory as the compiler states it and as predicted, and rates measured on a
 // core. With --sensitivity it writes instead benchmarks/results/sensitivity.txt: the effect of raising each parameter of the
-// core by 10 %, on one-core programs and on the totals of figure 8; tools/machine_parameters.py puts it into docs/machine_parameters.md.
+// core by 10 %, on one-core programs and on the totals of figure 8; tools/machine_parameters.py puts it into
+// docs/machine_parameters.md.
 // BUILD: data = ["//tests/corpus:tpu_v3"]
 #include <algorithm>
 #include <cmath>

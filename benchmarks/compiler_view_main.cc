@@ -1,8 +1,9 @@
 // compiler_view: predicted times of one-core programs beside what the compilers of TPU v4, v5e, v5p and v6e estimate.
 //
 //   bazel run -c opt //benchmarks:compiler_view
-// Prints for each chip median and 90th percentile of the errors over its blind batch, by the plain rules that it is simulated by, and
-// by the rules found on TPU v3's compiler at the chip's rates. Writes benchmarks/results/compiler_view.txt. A few seconds.
+// Prints for each chip median and 90th percentile of the errors over its blind batch, by the plain rules that it is simulated
+// by, and by the rules found on TPU v3's compiler at the chip's rates. Writes benchmarks/results/compiler_view.txt. A few
+// seconds.
 // BUILD: data = ["//tests/corpus:blind", "//tests/corpus:tpu_v3"]
 #include <cstdio>
 #include <string>

@@ -32,8 +32,8 @@ struct SimulateCommand {
   std::string sweep_output;                       // Files PREFIX.csv and PREFIX.html.
 };
 
-// Reads the module, partitions it if it is not partitioned, simulates one execution, prints a summary or an explanation and writes what was
-// asked for. Errors: what reading, partitioning or simulating says, after the input's name.
+// Reads the module, partitions it if it is not partitioned, simulates one execution, prints a summary or an explanation and
+// writes what was asked for. Errors: what reading, partitioning or simulating says, after the input's name.
 absl::Status RunSimulateCommand(const SimulateCommand& command);
 
 }  // namespace toroid

@@ -19,8 +19,8 @@ namespace {
 
 constexpr size_t kMostInstructions = 64;
 
-// What a reducer does in one case. Values are conditions, or parameters: 0 and 1 are the accumulator's value and index, 2 and 3 the
-// next ones.
+// What a reducer does in one case. Values are conditions, or parameters: 0 and 1 are the accumulator's value and index, 2 and 3
+// the next ones.
 class CaseOfReducer {
  public:
   CaseOfReducer(Relation values, Relation indices) : values_(values), indices_(indices) {}

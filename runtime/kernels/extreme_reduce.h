@@ -1,7 +1,8 @@
 // Reducers of a value and an index that only compare: argmax, argmin and their kin.
 //
-// Such a reducer keeps the accumulator's value or takes the next one, and the same of their indices; which of them depends on nothing
-// but how the values compare, and the indices. So what it does is known from a few cases, and its body need not be evaluated.
+// Such a reducer keeps the accumulator's value or takes the next one, and the same of their indices; which of them depends on
+// nothing but how the values compare, and the indices. So what it does is known from a few cases, and its body need not be
+// evaluated.
 #pragma once
 
 #include <array>
@@ -36,8 +37,8 @@ struct ReducedLines {
   int64_t kept_outside = 1, reduced = 1, kept_inside = 1;
 };
 
-// Reduces operands 0 and 1 from the starts in operands 2 and 3, in the order of elements. False, with nothing done, if there is no
-// loop for values of this type (real numbers) or indices of that (s32, u32, s64). Errors: kResourceExhausted.
+// Reduces operands 0 and 1 from the starts in operands 2 and 3, in the order of elements. False, with nothing done, if there is
+// no loop for values of this type (real numbers) or indices of that (s32, u32, s64). Errors: kResourceExhausted.
 absl::StatusOr<bool> ReduceExtremes(OpCall& call, const ExtremeReducer& reducer, const ReducedLines& lines);
 
 }  // namespace toroid

@@ -1,6 +1,7 @@
 // Which link and which channel a packet takes (packet_simulation.h).
 //
-// Links leave a router in the order 2 * axis + direction. Ways are those of Router: axis by axis, the shorter direction of each.
+// Links leave a router in the order 2 * axis + direction. Ways are those of Router: axis by axis, the shorter direction of
+// each.
 #pragma once
 
 #include <cstdint>

@@ -100,8 +100,8 @@ std::string Results(const Module& module, const std::vector<Literal>& rows, int 
   return bytes;
 }
 
-// Few different values, so that many are equal; zeros of both signs and infinities among them. With NaN the result depends on the
-// order unless the reducer gives NaN back.
+// Few different values, so that many are equal; zeros of both signs and infinities among them. With NaN the result depends on
+// the order unless the reducer gives NaN back.
 Literal RandomValues(const Shape& shape, absl::string_view type, bool with_nan, std::mt19937& random) {
   const bool is_float = IsFloat(shape.element_type());
   const Literal list = ParseLiteral(absl::StrCat(
