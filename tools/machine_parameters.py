@@ -3,10 +3,10 @@
 
     tools/machine_parameters.py [--check]
 
-Values and sources are those of simulator/machines/tpu_v3.textproto, where a comment behind a field, or above fields, is their source; what
-a field is, the .proto files beside it say; what 10 % more of it moves, benchmarks/results/sensitivity.txt
-(`bazel run -c opt //benchmarks:chip_model -- --sensitivity`). With --check nothing is written, and the exit status is 1 if the page is
-out of date.
+Values and sources are those of simulator/machines/tpu_v3.textproto, where a comment behind a field, or above fields, is their
+source; what a field is, the .proto files beside it say; what 10 % more of it moves, benchmarks/results/sensitivity.txt
+(`bazel run -c opt //benchmarks:chip_model -- --sensitivity`). With --check nothing is written, and the exit status is 1 if the
+page is out of date.
 """
 import os
 import re
@@ -22,12 +22,12 @@ PARTS = [('core', 'The core'), ('core.compiler', 'What the compiler goes by'), (
          ('host', 'The host'), ('network', 'The network')]
 HEADER = """# Parameters of TPU v3
 
-Written by `tools/machine_parameters.py` from [tpu_v3.textproto](../simulator/machines/tpu_v3.textproto); do not edit. Other machines:
-their files in `simulator/machines`, each number with its source. Any number can be changed for one run:
+Written by `tools/machine_parameters.py` from [tpu_v3.textproto](../simulator/machines/tpu_v3.textproto); do not edit. Other
+machines: their files in `simulator/machines`, each number with its source. Any number can be changed for one run:
 `hlo-simulate --set core.memory.bytes_per_second=500e9`.
 
-The third column of the core is what 10 % more of the parameter does to the time of the 90 one-core programs of batch 00, in the mean and
-at most, and to the layers of GShard's figure 8 with 2,048 experts
+The third column of the core is what 10 % more of the parameter does to the time of the 90 one-core programs of batch 00, in the
+mean and at most, and to the layers of GShard's figure 8 with 2,048 experts
 ([sensitivity.txt](../benchmarks/results/sensitivity.txt)). Empty: nothing there hangs on it. The network's are in
 [network_model.md](network_model.md#parameters).
 """
@@ -49,8 +49,8 @@ class Field:
 def fields_of(text):
     """The fields of a text proto in their order: path, value, and the comment that stands for their source.
 
-    A comment behind a field is its source; one of lines of its own that of all fields below, up to the next such comment or an empty line; one
-    above a block that of all fields in it which have no other.
+    A comment behind a field is its source; one of lines of its own that of all fields below, up to the next such comment or an
+    empty line; one above a block that of all fields in it which have no other.
     """
     fields, path, of_blocks = [], [], ['']
     above, last, continued = '', '', False  # `continued`: the line before was a comment of its own.
