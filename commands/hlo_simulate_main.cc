@@ -79,8 +79,8 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.0, 1.0));
   app.add_option(
          "--explain", command.explain,
-         "In place of the table: of each group and collective with TEXT in its instruction, name or line what its time "
-         "is made of, and the rules that decided it; \"\": of all")
+         "In place of the table: of each group and collective with TEXT in its instruction, class, name or line what its "
+         "time is made of, and the rules that decided it; all: of all")
       ->type_name("TEXT");
   app.add_option("--json", command.json, "Write the prediction as JSON, - for standard output");
   app.add_option("--trace", command.trace, "Write a trace that ui.perfetto.dev opens");

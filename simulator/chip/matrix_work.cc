@@ -277,7 +277,8 @@ WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results
           const double cycles = load_a + load_b + steps + step + stored;
           if (excess == best_excess && cycles >= best.cycles) continue;
           best_excess = excess;
-          best = {cycles, matrix, vector, memory, read + results.bytes, windows};
+          // It is the vector unit that puts images into tiles, and takes results out of them.
+          best = {cycles, matrix, std::max(vector, with_images), memory, read + results.bytes, windows};
         }
       }
     }

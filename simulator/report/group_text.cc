@@ -1,5 +1,6 @@
 #include "simulator/report/group_text.h"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -16,9 +17,9 @@ namespace toroid {
 namespace {
 
 template <typename Row>
-bool IsMeant(const Row& row, absl::string_view part) {
-  return absl::StrContains(row.instruction, part) || absl::StrContains(row.op_name, part) ||
-         absl::StrContains(row.source, part);
+bool IsMeant(const Row& row, absl::string_view kind, absl::string_view part) {
+  return part == "all" || absl::StrContains(row.instruction, part) || absl::StrContains(kind, part) ||
+         absl::StrContains(row.op_name, part) || absl::StrContains(row.source, part);
 }
 
 template <typename Row>
@@ -52,7 +53,11 @@ std::string GroupText(const PredictedGroup& group) {
   std::string text =
       absl::StrCat(Heading(group, group.op_class), TimeOf(group), "; bound by ", group.bound, "\n");
   absl::StrAppend(&text, "  alone: ", units.empty() ? "nothing" : absl::StrJoin(units, ", "),
-                  absl::StrFormat("; %.0f window%s", group.windows, group.windows == 1 ? "" : "s"), "\n");
+                  absl::StrFormat("; %.0f window%s", group.windows, group.windows == 1 ? "" : "s"));
+  const int64_t longest = *std::max_element(group.unit_ps.begin(), group.unit_ps.end());
+  if (longest < group.picoseconds)
+    absl::StrAppend(&text, "; ", TimeText(SecondsOf(group.picoseconds - longest)), " beyond the longest");
+  text += "\n";
   absl::StrAppendFormat(&text, "  %.4g flops, %s from and to memory\n", static_cast<double>(group.flops),
                         BytesText(group.bytes));
   for (const std::string& name : group.rules) {
@@ -74,14 +79,14 @@ std::string CollectiveText(const PredictedCollective& row) {
 absl::StatusOr<std::string> GroupsText(const Prediction& prediction, absl::string_view part) {
   std::string text;
   for (const PredictedGroup& group : prediction.groups) {
-    if (IsMeant(group, part)) absl::StrAppend(&text, GroupText(group));
+    if (IsMeant(group, group.op_class, part)) absl::StrAppend(&text, GroupText(group));
   }
   for (const PredictedCollective& row : prediction.collectives) {
-    if (IsMeant(row, part)) absl::StrAppend(&text, CollectiveText(row));
+    if (IsMeant(row, row.kind, part)) absl::StrAppend(&text, CollectiveText(row));
   }
   if (!text.empty()) return text;
   return absl::NotFoundError(absl::StrCat(
-      "--explain ", part, ": no group and no collective has that in its instruction, name or line; ",
+      "--explain ", part, ": no group and no collective has that in its instruction, class, name or line; ",
       prediction.groups.empty() ? "the program has no groups"
                                 : absl::StrCat("the costliest group is ", prediction.groups[0].instruction)));
 }

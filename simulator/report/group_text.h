@@ -11,7 +11,7 @@ namespace toroid {
 
 // Of each group, costliest first: its time, what each unit would take if it waited for nothing, windows, flops and bytes, and
 // the rules that decided it with their sentences; of each collective its algorithm, bytes and cause. Those whose instruction,
-// name or line contains `part`, all if that is empty; of one execution each.
+// name or line contains `part`, all if that is "all"; of one execution each.
 // Errors: kNotFound if there are none; the message names the costliest.
 absl::StatusOr<std::string> GroupsText(const Prediction& prediction, absl::string_view part);
 
