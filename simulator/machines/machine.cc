@@ -303,6 +303,13 @@ void UseRates(Rates rates, Machine* machine) {
   machine->rates = rates;
 }
 
+absl::Status CheckHasCores(const Machine& machine, int64_t devices) {
+  if (devices <= machine.cores()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the program is for ", devices, " devices, and ",
+                                                 machine.slice.name(), " has ", machine.cores(),
+                                                 " cores as programs see them"));
+}
+
 absl::StatusOr<Machine> LoadMachine(const std::string& name, Rates rates) {
   ASSIGN_OR_RETURN(Machine machine, FindMachine(name));
   UseRates(rates, &machine);

@@ -33,6 +33,9 @@ struct Machine {
   int64_t cores() const { return chips() * family.cores_per_chip(); }
 };
 
+// Errors: kInvalidArgument if the machine has fewer cores, as programs see them, than a program has devices.
+absl::Status CheckHasCores(const Machine& machine, int64_t devices);
+
 // Names of the slices built in, smallest first in each family.
 std::vector<std::string> BuiltInSlices();
 

@@ -93,10 +93,7 @@ absl::StatusOr<std::vector<int64_t>> PlaceDevices(const std::string& method, con
   const int64_t devices = DevicesOf(counts);
   ASSIGN_OR_RETURN(const Topology topology, Topology::Create(machine.family.network(), machine.slice,
                                                              machine.family.cores_per_chip()));
-  if (devices > machine.cores()) {
-    return absl::InvalidArgumentError(absl::StrCat("the program is for ", devices, " devices, and ",
-                                                   machine.slice.name(), " has ", machine.cores(), " cores"));
-  }
+  RETURN_IF_ERROR(CheckHasCores(machine, devices));
   if (method != "topology" && method != "best" && method != "row-major") {
     ASSIGN_OR_RETURN(const std::string text, ReadInput(method));
     return ParseAssignment(machine.cores(), devices, text, method);

@@ -87,10 +87,7 @@ absl::StatusOr<Simulation> Simulate(const Module& module, const SimulationOption
   const DeviceCounts counts = DeviceCountsOf(module);
   const int64_t devices = DevicesOf(counts);
   const Machine& machine = options.machine;
-  if (devices > machine.cores()) {
-    return absl::InvalidArgumentError(absl::StrCat("the program is for ", devices, " devices, and ",
-                                                   machine.slice.name(), " has ", machine.cores(), " cores"));
-  }
+  RETURN_IF_ERROR(CheckHasCores(machine, devices));
   std::vector<int64_t> core_of_device = options.core_of_device;
   if (core_of_device.empty()) {
     core_of_device.resize(devices);

@@ -123,6 +123,15 @@ TEST(MachineTest, SeveralSlicesHaveTheirNumberBeforeTheName) {
   expect_invalid("2xtpu-v3-8", "tpu-v3 has no network between slices");
 }
 
+// A TPU v4 chip has two cores, by which its slices are named, and programs see them as one.
+TEST(MachineTest, ProgramsSeeThePairsOfCoresOfAChipAsOne) {
+  ASSERT_OK_AND_ASSIGN(const Machine machine, LoadMachine("tpu-v4-8"));
+  EXPECT_OK(CheckHasCores(machine, 4));
+  EXPECT_THAT(CheckHasCores(machine, 5),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("for 5 devices, and tpu-v4-8 has 4 cores as programs see them")));
+}
+
 TEST(MachineTest, ASliceOfAFileIsChosenByName) {
   ASSERT_OK_AND_ASSIGN(const Machine first, ParseMachine(kSmall, "", "m"));
   EXPECT_EQ(first.slice.name(), "one");
