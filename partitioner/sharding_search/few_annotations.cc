@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -27,7 +26,6 @@ class Search {
   Search(const WantedPlan& wanted, PlanMemo* memo)
       : wanted_(wanted.plan.plan),
         state_(wanted.state),
-        names_(wanted.names),
         prices_(wanted.prices),
         lives_(wanted.lives),
         memo_(*memo),
@@ -39,16 +37,10 @@ class Search {
     for (const Instruction* parameter : program_.flat->entry()->parameters()) {
       for (const int t : graph_.Leaves(*parameter)) is_argument_.insert(t);
     }
-    std::map<int, SuggestedAnnotation> groups;  // By the first tensor of a kind.
-    for (const int t : Candidates()) {
-      SuggestedAnnotation& group = groups[wanted.kinds.of_tensor[t]];
-      if (!group.tensors.empty() && group.sharding != wanted_.shardings[t]) continue;
-      group.tensors.push_back(t);
-      group.sharding = wanted_.shardings[t];
-    }
-    for (auto& [first, group] : groups) {
-      const bool is_argument = is_argument_.contains(first);
+    for (SuggestedAnnotation& group :
+         AnnotationGroups(program_, wanted_, wanted.kinds, state_, wanted.names)) {
       // A whole argument is annotated only if propagation would cut it.
+      const bool is_argument = is_argument_.contains(group.tensors[0]);
       (is_argument && group.sharding.DimAxes() != 0 ? chosen_ : others_).push_back(std::move(group));
     }
   }
@@ -70,25 +62,6 @@ class Search {
     const double time = prices_.OfPlan(plan, &memo_).sum();
     if (most_peak_ == 0) return time;
     return time * std::max(1.0, static_cast<double>(PeakOfPlan(program_, lives_, plan.plan)) / most_peak_);
-  }
-
-  // Arguments, and results of ops that a user can name.
-  std::vector<int> Candidates() const {
-    std::vector<int> found;
-    const auto add = [&](int t) {
-      const bool is_free = program_.annotations.tensor[t] || program_.annotations.manual[t] != 0;
-      if (!is_free && !names_[t].empty() && graph_.shape(t).IsArray() && graph_.shape(t).rank() > 0)
-        found.push_back(t);
-    };
-    for (const Instruction* parameter : program_.flat->entry()->parameters()) {
-      for (const int t : graph_.Leaves(*parameter)) add(t);
-    }
-    for (size_t i = 0; i < graph_.ops().size(); ++i) {
-      const FlowOp& op = graph_.ops()[i];
-      if (i >= wanted_.ops.size() || !wanted_.ops[i] || op.instruction->shape().IsTuple()) continue;
-      add(op.results[0]);
-    }
-    return found;
   }
 
   std::optional<PricedPlan> PlanUnder(const std::vector<SuggestedAnnotation>& suggested) {
@@ -204,7 +177,6 @@ class Search {
 
   const Plan& wanted_;
   const ProgramState& state_;
-  const std::vector<std::string>& names_;
   const StepPrices& prices_;
   const std::vector<TensorLife>& lives_;
   PlanMemo& memo_;

@@ -10,17 +10,12 @@
 #include <vector>
 
 #include "partitioner/plan/greedy_plan.h"
+#include "partitioner/sharding_search/annotation_groups.h"
 #include "partitioner/sharding_search/program_state.h"
 #include "partitioner/sharding_search/repeated_ops.h"
 #include "partitioner/sharding_search/step_prices.h"
 
 namespace toroid {
-
-// One sharding for tensors of one kind, as in the layers of a model.
-struct SuggestedAnnotation {
-  std::vector<int> tensors;  // Of the flow graph, in order.
-  Sharding sharding;
-};
 
 struct FewAnnotations {
   std::vector<SuggestedAnnotation> annotations;  // Arguments first.

@@ -57,14 +57,16 @@ class ShardingSearch {
     // With prices as they are corrected; then, from what fits best, with communication dearer and cheaper than that.
     bool goes_on = true;
     for (int round = 0; round < options_.rounds && goes_on && !Cancelled(); ++round) {
-      ASSIGN_OR_RETURN(goes_on, Round());
+      ASSIGN_OR_RETURN(const std::optional<Tried> tried, Round());
+      goes_on = tried && (CorrectMemory(*tried) | CorrectPrices(*tried));
     }
     const SearchSpace corrected = space_;
     for (const double dearer : kOtherPrices) {
       if (Cancelled()) break;
       space_ = corrected;
       space_.scales.collectives *= dearer;
-      RETURN_IF_ERROR(Round().status());
+      ASSIGN_OR_RETURN(const std::optional<Tried> tried, Round());
+      if (tried && CorrectMemory(*tried)) RETURN_IF_ERROR(Round().status());
     }
     space_ = corrected;
     RETURN_IF_ERROR(TryLessMemory());
@@ -140,15 +142,24 @@ class ShardingSearch {
     return solution;
   }
 
-  // Searches once, and writes what was found. False if a further round would do the same.
-  absl::StatusOr<bool> Round() {
+  // What a program takes, and what its prices said.
+  struct Tried {
+    MeasuredProgram measured;
+    PricedRun priced;
+  };
+
+  // Searches once, and writes what was found. nullopt if that had been written before.
+  absl::StatusOr<std::optional<Tried>> Round() {
     ASSIGN_OR_RETURN(const ShardingProblem problem, ShardingProblem::Make(base_, space_, memo_.get()));
     const absl::StatusOr<Solution> solution = Solved(problem, options_.solve);
-    if (!solution.ok()) return best_ ? absl::StatusOr<bool>(false) : solution.status();
+    if (!solution.ok()) {
+      if (best_) return std::nullopt;
+      return solution.status();
+    }
     bounds_[KeyOf(space_)] = solution->bound;
     std::optional<Tried> tried;
     RETURN_IF_ERROR(Consider(problem, *solution, &tried));
-    return tried && Correct(*tried);
+    return tried;
   }
 
   // What bounds hold for: prices and memory.
@@ -280,12 +291,6 @@ class ShardingSearch {
     return absl::OkStatus();
   }
 
-  // What a program takes, and what its prices said.
-  struct Tried {
-    MeasuredProgram measured;
-    PricedRun priced;
-  };
-
   // Writes the program of a solution unless it has been, and keeps it if it is the best.
   absl::Status Consider(const ShardingProblem& problem, const Solution& solution,
                         std::optional<Tried>* tried = nullptr) {
@@ -339,31 +344,32 @@ class ShardingSearch {
     return absl::OkStatus();
   }
 
-  // Corrects the limit and the prices by what was measured. False if they were right.
-  bool Correct(const Tried& tried) {
+  // Lowers the limit by what exceeded it. False if nothing did.
+  bool CorrectMemory(const Tried& tried) {
+    const int64_t peak = tried.measured.peak_bytes;
+    if (!options_.memory || peak <= *options_.memory) return false;
+    const double ratio =
+        std::max(kLeastLowering, static_cast<double>(*options_.memory) / static_cast<double>(peak));
+    space_.memory = static_cast<int64_t>(kMemoryMargin * ratio * static_cast<double>(*space_.memory));
+    return true;
+  }
+
+  // Scales prices by what was measured. False if they were right.
+  bool CorrectPrices(const Tried& tried) {
+    if (!options_.measure) return false;  // Other prices would correct prices.
     const auto& [measured, priced] = tried;
-    bool changes = false;
-    if (options_.memory && measured.peak_bytes > *options_.memory) {
-      const double ratio = std::max(
-          kLeastLowering, static_cast<double>(*options_.memory) / static_cast<double>(measured.peak_bytes));
-      space_.memory = static_cast<int64_t>(kMemoryMargin * ratio * static_cast<double>(*space_.memory));
-      changes = true;
-    }
-    if (!options_.measure) return changes;  // Other prices would correct prices.
     const double compute = measured.seconds - measured.collective_seconds;
     const double collectives = measured.collective_seconds;
-    if (compute <= 0 || collectives <= 0 || priced.compute <= 0 || priced.collectives <= 0) return changes;
+    if (compute <= 0 || collectives <= 0 || priced.compute <= 0 || priced.collectives <= 0) return false;
     PriceScales scales;
     scales.collectives = space_.scales.collectives * collectives * kPicoseconds / priced.collectives;
     scales.compute = space_.scales.compute * compute * kPicoseconds / priced.compute;
     // Only their ratio decides.
     const double before = space_.scales.collectives / space_.scales.compute;
     const double now = scales.collectives / scales.compute;
-    if (std::max(before, now) > (1 + kTrusted) * std::min(before, now)) {
-      space_.scales = scales;
-      changes = true;
-    }
-    return changes;
+    if (std::max(before, now) <= (1 + kTrusted) * std::min(before, now)) return false;
+    space_.scales = scales;
+    return true;
   }
 
   const Module& module_;
