@@ -18,7 +18,8 @@ bool IsLocal(const Instruction& instruction) {
 }
 
 absl::string_view OpName(const Instruction& instruction) {
-  return instruction.metadata() == nullptr ? "" : instruction.metadata()->op_name();
+  if (instruction.metadata() == nullptr) return "";
+  return instruction.metadata()->op_name();
 }
 
 // Where a call was inlined, its op_name stands before those of the callee.

@@ -55,8 +55,11 @@ MachineCostModel::MachineCostModel(const Machine& machine, std::unique_ptr<Colle
 double MachineCostModel::CollectiveTime(CollectiveKind kind, int64_t bytes, const Mesh& mesh,
                                         const AxisList& axes) const {
   if (bytes <= 0 || mesh.num_devices() < 2 || (kind != CollectiveKind::kPermute && axes.empty())) return 0;
-  const auto [found, is_new] = known_.try_emplace(Key(kind, bytes, axes), 0);
-  if (is_new) found->second = Simulate(kind, bytes, mesh, axes);
+  // Which devices belong together decides, not their order: rings go where they find links.
+  const bool has_order = kind == CollectiveKind::kPermute || kind == CollectiveKind::kBroadcast;
+  const AxisList group = has_order ? axes : mesh.InOrder(axes.Set());
+  const auto [found, is_new] = known_.try_emplace(Key(kind, bytes, group), 0);
+  if (is_new) found->second = Simulate(kind, bytes, mesh, group);
   return found->second;
 }
 

@@ -2,11 +2,16 @@
 // The partitioner's choices if it compares times on a machine.
 #include "simulator/cost/machine_cost_model.h"
 
+#include <numeric>
+#include <vector>
+
 #include "gmock/gmock.h"
 #include "hlo/analysis/collective_records.h"
 #include "hlo/io/hlo_text.h"
 #include "partitioner/stages/spmd_partitioner.h"
+#include "simulator/collectives/collective_simulator.h"
 #include "simulator/cost/predict_times.h"
+#include "simulator/machines/router_tables.h"
 #include "tests/status_matchers.h"
 #include "tests/tolerances.h"
 
@@ -68,6 +73,48 @@ TEST(MachineCostModelTest, NeighboursExchangeFasterThanDevicesFarApart) {
   };
   EXPECT_LT(time(AxisList{6}), time(AxisList{0}));
   EXPECT_LT(time(AxisList{5, 6}), time(AxisList{0, 1}));
+}
+
+// The model works a collective out once for all orders in which its axes may be listed.
+TEST(MachineCostModelTest, TheOrderOfAxesDoesNotCount) {
+  for (const char* slice : {"tpu-v3-32", "tpu-v4-32", "tpu-v5e-32"}) {
+    const Machine machine = Slice(slice);
+    const int64_t cores = machine.cores();
+    const Mesh mesh(cores, {2}, DeviceOrder(cores));
+    const auto simulator =
+        CollectiveSimulator::Create(machine.family.network(), machine.slice, machine.family.cores_per_chip(),
+                                    RouterTableOf(machine.family.network()), [&] {
+                                      std::vector<int64_t> all(cores);
+                                      std::iota(all.begin(), all.end(), int64_t{0});
+                                      return all;
+                                    }());
+    ASSERT_OK(simulator.status());
+    const auto groups = [&](const AxisList& axes) {
+      DeviceGroups found;
+      const std::vector<int64_t> members = mesh.Positions(axes);
+      for (const int64_t first : mesh.Positions(mesh.InOrder(mesh.AllAxes() & ~axes.Set()))) {
+        std::vector<int64_t> devices;
+        for (const int64_t member : members) devices.push_back(first + member);
+        found.Append(devices);
+      }
+      return found;
+    };
+    for (int a = 0; a < mesh.num_axes(); ++a) {
+      for (int b = a + 1; b < mesh.num_axes(); ++b) {
+        AxisList there, back;
+        there.push_back(a), there.push_back(b);
+        back.push_back(b), back.push_back(a);
+        for (const CollectiveKind kind : {CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
+                                          CollectiveKind::kReduceScatter, CollectiveKind::kAllToAll}) {
+          const auto one = (*simulator)->Estimate(kind, kMiB, groups(there));
+          const auto other = (*simulator)->Estimate(kind, kMiB, groups(back));
+          ASSERT_OK(one.status());
+          ASSERT_OK(other.status());
+          EXPECT_EQ(one->time, other->time) << slice << " " << CollectiveKindName(kind) << " " << a << b;
+        }
+      }
+    }
+  }
 }
 
 TEST(MachineCostModelTest, TheOrderOfDevicesCounts) {
