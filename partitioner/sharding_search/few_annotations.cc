@@ -65,18 +65,8 @@ class Search {
   }
 
   std::optional<PricedPlan> PlanUnder(const std::vector<SuggestedAnnotation>& suggested) {
-    Annotations annotations = program_.annotations;
-    for (const SuggestedAnnotation& one : suggested) {
-      for (const int t : one.tensors) annotations.tensor[t] = Annotation::Closed(one.sharding);
-    }
-    Plan plan;
-    plan.form = wanted_.form;
-    plan.shardings = ProposeShardings(program_, annotations);
-    for (const auto& [argument, output] : state_) {
-      if (!annotations.tensor[output]) plan.shardings[output] = plan.shardings[argument];
-    }
     ops_ += static_cast<int64_t>(graph_.ops().size());
-    return DecideGreedily(std::move(plan), CheapestAssignments(), /*fixed_outputs=*/!state_.empty(), &memo_);
+    return PlanOfAnnotations(suggested, wanted_.form, state_, &memo_);
   }
 
   bool HasTime() const { return ops_ < kMostOps; }
@@ -190,6 +180,21 @@ class Search {
 };
 
 }  // namespace
+
+std::optional<PricedPlan> PlanOfAnnotations(const std::vector<SuggestedAnnotation>& annotations,
+                                            ProgramForm form, const ProgramState& state, PlanMemo* memo) {
+  Annotations all = memo->program().annotations;
+  for (const SuggestedAnnotation& one : annotations) {
+    for (const int t : one.tensors) all.tensor[t] = Annotation::Closed(one.sharding);
+  }
+  Plan plan;
+  plan.form = form;
+  plan.shardings = ProposeShardings(memo->program(), all);
+  for (const auto& [argument, output] : state) {
+    if (!all.tensor[output]) plan.shardings[output] = plan.shardings[argument];
+  }
+  return DecideGreedily(std::move(plan), CheapestAssignments(), /*fixed_outputs=*/!state.empty(), memo);
+}
 
 std::optional<FewAnnotations> FindFewAnnotations(const WantedPlan& wanted, PlanMemo* memo) {
   return Search(wanted, memo).Run();

@@ -22,6 +22,10 @@ struct FewAnnotations {
   PricedPlan plan;                               // What propagation makes of them.
 };
 
+// What propagation makes of annotations, with new values of arguments in the arguments' shardings. nullopt: no plan at all.
+std::optional<PricedPlan> PlanOfAnnotations(const std::vector<SuggestedAnnotation>& annotations,
+                                            ProgramForm form, const ProgramState& state, PlanMemo* memo);
+
 // What the annotations are to reach.
 struct WantedPlan {
   const PricedPlan& plan;  // Decides all ops.

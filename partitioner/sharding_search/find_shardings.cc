@@ -70,6 +70,7 @@ class ShardingSearch {
     }
     space_ = corrected;
     RETURN_IF_ERROR(TryLessMemory());
+    RETURN_IF_ERROR(TryInputs());
     RETURN_IF_ERROR(TryGiven());
     RETURN_IF_ERROR(TryOthers());
     RETURN_IF_ERROR(CompareWithGiven());
@@ -188,6 +189,7 @@ class ShardingSearch {
   // What no choice within the memory that was given costs less than, by the prices of the best one.
   absl::Status AddBound() {
     space_ = best_space_;
+    space_.scales = best_scales_;
     space_.memory = options_.memory;
     ASSIGN_OR_RETURN(const ShardingProblem problem, ShardingProblem::Make(base_, space_, memo_.get()));
     ASSIGN_OR_RETURN(const int64_t bound, BoundOf(problem));
@@ -215,6 +217,67 @@ class ShardingSearch {
       limit = std::min(limit, Evaluate(problem.problem(), solution->choice).peak);
     }
     return absl::OkStatus();
+  }
+
+  // What people try first, and what prices of ops may underrate: the largest array that is no state is cut, and everything else follows.
+  absl::Status TryInputs() {
+    if (!options_.measure) return absl::OkStatus();  // Prices would judge prices.
+    const ProgramState state = StateOf(*program_);
+    const std::optional<int> input = LargestInput(state);
+    if (!input) return absl::OkStatus();
+    const Shape& shape = program_->graph->shape(*input);
+    int64_t ops = 0;
+    for (const Sharding& sharding : EvenCuts(shape)) {
+      ops += static_cast<int64_t>(program_->graph->ops().size());
+      if (Cancelled() || ops > kMostOpsOfOthers) break;
+      FewAnnotations few;
+      few.annotations.push_back({{*input}, sharding});
+      std::optional<PricedPlan> plan = PlanOfAnnotations(few.annotations, base_.form, state, memo_.get());
+      if (!plan) continue;
+      few.plan = *std::move(plan);
+      space_.scales = best_space_.scales;
+      const StepPrices prices(*program_, lives_, space_.scales);
+      FoundShardings found;
+      found.priced_seconds = prices.OfPlan(few.plan, memo_.get()).sum() / kPicoseconds;
+      if (best_) found.nodes = best_->nodes, found.costs = best_->costs;
+      RETURN_IF_ERROR(Keep(few, state, &found).status());
+    }
+    return absl::OkStatus();
+  }
+
+  // The argument of most bytes that can be annotated and is no state.
+  std::optional<int> LargestInput(const ProgramState& state) const {
+    std::optional<int> largest;
+    int64_t most = 0;
+    for (const Instruction* parameter : program_->flat->entry()->parameters()) {
+      for (const int t : program_->graph->Leaves(*parameter)) {
+        const bool is_state = absl::c_any_of(state, [&](const auto& pair) { return pair.first == t; });
+        if (is_state || tensor_names_[t].empty() || program_->annotations.tensor[t]) continue;
+        const Shape& shape = program_->graph->shape(t);
+        if (!shape.IsArray() || shape.rank() == 0) continue;
+        const int64_t bytes = LocalBytes(*program_, t, Sharding::Replicated(shape.rank()));
+        if (bytes > most) most = bytes, largest = t;
+      }
+    }
+    return largest;
+  }
+
+  // The shardings in which all units cut an array into equal parts.
+  std::vector<Sharding> EvenCuts(const Shape& shape) const {
+    std::vector<Sharding> cuts = {Sharding::Replicated(shape.rank())};
+    for (const AxisList& unit : space_.units) {
+      std::vector<Sharding> next;
+      for (const Sharding& cut : cuts) {
+        for (int d = 0; d < shape.rank(); ++d) {
+          Sharding more = cut;
+          more.dims[d].Append(unit);
+          if (shape.dim(d) % program_->annotations.mesh.Product(more.dims[d]) == 0)
+            next.push_back(std::move(more));
+        }
+      }
+      cuts = std::move(next);
+    }
+    return cuts;
   }
 
   // The best choice in which the arguments are cut as in the module that was given.
@@ -308,19 +371,31 @@ class ShardingSearch {
                            memo_.get());
     if (!few) return absl::OkStatus();
     FoundShardings found;
-    found.annotations = NameAnnotations(*program_, *names_, tensor_names_, *few, problem.state());
-    RETURN_IF_ERROR(Write(&found));
     found.priced_seconds = static_cast<double>(solution.cost) / kPicoseconds;
     found.nodes = static_cast<int>(problem.problem().nodes.size());
     for (const ChoiceEdge& edge : problem.problem().edges)
       found.costs += static_cast<int64_t>(edge.costs.size());
-    if (tried != nullptr) *tried = Tried{found.measured, prices.OfPlan(few->plan, memo_.get())};
-    if (!best_ || IsBetter(found.measured, best_->measured)) {
-      best_ = std::move(found);
-      best_space_ = space_;
-      best_choice_ = solution.choice;
-    }
+    const PricedRun priced = prices.OfPlan(few->plan, memo_.get());
+    ASSIGN_OR_RETURN(const MeasuredProgram measured, Keep(*few, problem.state(), &found));
+    if (tried != nullptr) *tried = Tried{measured, priced};
+    if (!best_choice_.empty() && !IsBetter(measured, best_of_choices_)) return absl::OkStatus();
+    best_of_choices_ = measured;
+    best_space_ = space_;
+    best_choice_ = solution.choice;
     return absl::OkStatus();
+  }
+
+  // Writes the program of annotations, which becomes the best one if it is. Returns what it takes.
+  absl::StatusOr<MeasuredProgram> Keep(const FewAnnotations& few, const ProgramState& state,
+                                       FoundShardings* found) {
+    found->annotations = NameAnnotations(*program_, *names_, tensor_names_, few, state);
+    RETURN_IF_ERROR(Write(found));
+    const MeasuredProgram measured = found->measured;
+    if (!best_ || IsBetter(measured, best_->measured)) {
+      best_ = std::move(*found);
+      best_scales_ = space_.scales;
+    }
+    return measured;
   }
 
   bool IsBetter(const MeasuredProgram& a, const MeasuredProgram& b) const {
@@ -385,8 +460,10 @@ class ShardingSearch {
   absl::flat_hash_set<std::vector<int>> considered_;
   std::vector<std::vector<int>> known_;  // What was solved.
   std::optional<FoundShardings> best_;
-  SearchSpace best_space_;  // In which the best one was found.
+  PriceScales best_scales_;
+  SearchSpace best_space_;  // In which the best choice was found.
   std::vector<int> best_choice_;
+  MeasuredProgram best_of_choices_;
   int rounds_ = 0;
 };
 

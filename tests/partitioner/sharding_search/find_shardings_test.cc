@@ -132,6 +132,22 @@ TEST(FindShardingsTest, ExpertsAreCut) {
   EXPECT_EQ(TakenAs(found, 3), "1,4096,512");
 }
 
+// Prices know nothing of what measures say; the program whose input alone is cut is among those that are measured.
+TEST(FindShardingsTest, TheLargestInputIsCutInEveryWay) {
+  const auto module = OnMesh(MlpStep(64, 1024, 4096), "d=4");
+  for (const int dim : {0, 1}) {
+    ShardingSearchOptions options = FewSteps();
+    options.measure = [&](const Module& written) -> absl::StatusOr<MeasuredProgram> {
+      const Shape& x = written.entry()->parameter(2)->shape();
+      return MeasuredProgram{x.dim(dim) < std::vector<int64_t>({64, 1024})[dim] ? 1.0 : 2.0, 0.5, 1};
+    };
+    ASSERT_OK_AND_ASSIGN(const FoundShardings found, FindShardings(*module, options));
+    EXPECT_EQ(found.measured.seconds, 1) << dim;
+    EXPECT_EQ(TakenAs(found, 2), dim == 0 ? "16,1024" : "64,256");
+    EXPECT_LE(found.bound_seconds, found.priced_seconds);
+  }
+}
+
 TEST(FindShardingsTest, AsMemoryFallsMoreOfTheStateIsCut) {
   const auto module = OnMesh(MlpStep(4096, 512, 512, true), "data=4");
   ASSERT_OK_AND_ASSIGN(const FoundShardings free, FindShardings(*module, FewSteps()));
