@@ -48,7 +48,7 @@ FLOORS = {
             'cost', 'passes', 'diff', 'gradient/sweep', 'gradient/rules', 'gradient/remat', 'gradient'],
     'partitioner': ['choice', 'spmd', 'reshard', 'ops', 'assign', 'propagation', 'prepare', 'provenance', 'plan', 'rewrite',
                     'search', 'stages', 'sharding_search'],
-    'runtime': ['loops', 'native', 'transport', 'mesh', 'plan', 'groups', 'dynamic', 'kernels', 'kernels/linear_algebra', 'collectives',
+    'runtime': ['loops', 'native', 'transport', 'mesh', 'plan', 'groups', 'moves', 'dynamic', 'kernels', 'kernels/linear_algebra', 'collectives',
                 'engine', 'numerics', 'partitioned', 'arguments', 'check'],
     'simulator': ['machines', 'rules', 'network', 'collectives', 'schedule', 'program', 'memory', 'chip', 'compiler/rewrites',
                   'compiler/layout', 'compiler/fusion', 'compiler/memory', 'compiler', 'simple', 'prediction', 'report', 'stages', 'cost'],

@@ -15,6 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "hlo/base/math.h"
 #include "runtime/groups/run_group.h"
+#include "runtime/moves/run_move.h"
 
 namespace toroid {
 namespace {
@@ -137,6 +138,10 @@ class Estimator {
       }
       return;
     }
+    if (MoveOf(step) != nullptr) {
+      uniform[step.result] = same;
+      return;
+    }
     uniform[step.result] =
         same || HandsOnStorage(step.instruction->opcode()) || step.instruction->shape().IsTuple();
   }
@@ -181,9 +186,10 @@ class Estimator {
   // Bytes of a result with storage of its own: an op that moves data hands its operand on if nothing moves.
   int64_t ResultBytes(const Step& step, const std::vector<int64_t>& bytes, bool uniform) const {
     const Opcode opcode = step.instruction->opcode();
-    if (step.instructions == 1 && HandsOnStorage(opcode)) return 0;
+    const Move* move = MoveOf(step);
+    if (move != nullptr ? move->is_operand : step.instructions == 1 && HandsOnStorage(opcode)) return 0;
     const int64_t result = Rows(step.bytes, uniform);
-    const bool computes = step.instructions > 1 ||
+    const bool computes = move != nullptr || step.instructions > 1 ||
                           (IsElementwise(opcode) && opcode != Opcode::kConvert && opcode != Opcode::kSelect);
     for (const int slot : step.operands) {
       if (!computes && bytes[slot] == result) return 0;

@@ -10,6 +10,7 @@
 #include "runtime/engine/kernel_table.h"
 #include "runtime/groups/form_groups.h"
 #include "runtime/mesh/limit_error.h"
+#include "runtime/moves/form_moves.h"
 #include "runtime/plan/op_call.h"
 #include "runtime/plan/progress.h"
 
@@ -29,8 +30,9 @@ void DropUnread(const SideEffects& side_effects, Plan& plan) {
   std::vector<bool> drop(plan.steps.size(), false);
   for (int s = static_cast<int>(plan.steps.size()) - 1; s >= 0; --s) {
     const Step& step = plan.steps[s];
-    drop[s] = !read[step.result] && !side_effects.Has(*step.instruction) &&
-              !IsCollective(step.instruction->opcode());
+    bool is_read = read[step.result];
+    for (const int slot : step.more_results) is_read |= read[slot];
+    drop[s] = !is_read && !side_effects.Has(*step.instruction) && !IsCollective(step.instruction->opcode());
     if (drop[s]) continue;
     for (const int slot : step.operands) read[slot] = true;
   }
@@ -106,7 +108,11 @@ absl::StatusOr<Plan*> PlanBuilder::Build(const Computation& computation, int dep
                            plan->constant_slots.end();
   tuple_step_.clear();
   DropUnread(*side_effects_, *plan);
-  if (options_.groups) FormGroups(*side_effects_, *plan);
+  if (options_.groups) {
+    FormGroups(*side_effects_, *plan);
+    FormMoves(*plan);
+    DropUnread(*side_effects_, *plan);  // A slice of a pad may need no padding.
+  }
   FindLastUses(*plan);
   for (const Step& step : plan->steps) plan->work += step.work;
   plans_[computation.index()] = std::move(plan);

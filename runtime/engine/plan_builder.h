@@ -14,7 +14,7 @@
 namespace toroid {
 
 struct PlanOptions {
-  // Elementwise work runs in groups; false: each instruction alone, to compare with.
+  // Elementwise work runs in groups, movement of elements in moves; false: each instruction alone, to compare with.
   bool groups = true;
 };
 

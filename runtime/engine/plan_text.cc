@@ -10,6 +10,7 @@
 #include "hlo/base/text_table.h"
 #include "runtime/engine/memory_limit.h"
 #include "runtime/groups/run_group.h"
+#include "runtime/moves/run_move.h"
 
 namespace toroid {
 namespace {
@@ -19,6 +20,12 @@ int64_t BytesRead(const GroupNode& source) {
   int64_t elements = 1;
   for (const View::Dim& dim : source.view.dims) elements *= dim.stride == 0 ? 1 : dim.size;
   return elements * ByteWidth(source.type);
+}
+
+int64_t ElementsRead(const Box& box) {
+  int64_t elements = 1;
+  for (size_t d = 0; d < box.size.size(); ++d) elements *= box.strides[d] == 0 ? 1 : box.size[d];
+  return elements;
 }
 
 int64_t Flops(const Instruction& instruction) {
@@ -46,6 +53,12 @@ std::string StepLine(const Step& step) {
 
 StepCost CostOf(const Step& step) {
   StepCost cost;
+  if (const Move* move = MoveOf(step)) {
+    const int64_t width = ByteWidth(step.instruction->shape().element_type());
+    for (const Box& box : move->boxes) cost.bytes_read += ElementsRead(box) * width;
+    if (!move->is_operand) cost.bytes_written = step.bytes;
+    return cost;
+  }
   const Group* group = GroupOf(step);
   if (group == nullptr) {
     const Work work = WorkOf(*step.instruction);
@@ -60,6 +73,7 @@ StepCost CostOf(const Step& step) {
 }
 
 std::string KindText(const Step& step) {
+  if (MoveOf(step) != nullptr) return absl::StrCat("move of ", step.instructions);
   if (GroupOf(step) == nullptr) return std::string(step.instruction->opcode_name());
   return absl::StrCat("group of ", step.instructions);
 }
@@ -98,9 +112,10 @@ std::string PlanText(const Plan& entry) {
     absl::StrAppend(&text, plan->computation->name(), "\n");
     for (const Step& step : plan->steps) {
       absl::StrAppend(&text, StepLine(step), "\n");
-      const Group* group = GroupOf(step);
-      if (group == nullptr) continue;
-      for (const absl::string_view line : absl::StrSplit(ToString(*group), '\n', absl::SkipEmpty())) {
+      std::string inside;
+      if (const Group* group = GroupOf(step)) inside = ToString(*group);
+      if (const Move* move = MoveOf(step)) inside = ToString(*move);
+      for (const absl::string_view line : absl::StrSplit(inside, '\n', absl::SkipEmpty())) {
         absl::StrAppend(&text, "      ", line, "\n");
       }
     }

@@ -51,8 +51,8 @@ TEST(EstimatePeakTest, DevicesCountWhereTheyDiffer) {
 
 TEST(EstimatePeakTest, CalledComputationsCountAndTheSmallerBranch) {
   const std::string branches =
-      "big { x = f32[] parameter(0) b = f32[1000] broadcast(x), dimensions={} z = f32[] constant(0) s = "
-      "f32[1] slice(b), slice={[0:1]} "
+      "big { x = f32[] parameter(0) b = f32[1000] broadcast(x), dimensions={} z = s32[] constant(0) s = "
+      "f32[1] dynamic-slice(b, z), dynamic_slice_sizes={1} "
       "ROOT r = f32[] reshape(s) }\n"
       "small { ROOT x = f32[] parameter(0) }\n";
   EXPECT_GE(Peak("x = f32[] parameter(0) ROOT y = f32[] call(x), to_apply=big", branches), 4000);
@@ -117,8 +117,8 @@ TEST(MaxBytesTest, WhatTheEstimateMissesIsRefusedWhileRunning) {
   const auto module = MakeModule(
       "p = pred[] constant(1) x = f32[] constant(0) "
       "ROOT y = f32[] conditional(p, x, x), true_computation=big, false_computation=small",
-      "big { x = f32[] parameter(0) b = f32[100000] broadcast(x), dimensions={} s = f32[1] slice(b), "
-      "slice={[0:1]} "
+      "big { x = f32[] parameter(0) b = f32[100000] broadcast(x), dimensions={} z = s32[] constant(0) "
+      "s = f32[1] dynamic-slice(b, z), dynamic_slice_sizes={1} "
       "ROOT r = f32[] reshape(s) }\nsmall { ROOT x = f32[] parameter(0) }\n");
   RunOptions options;
   options.max_bytes = 100000;
