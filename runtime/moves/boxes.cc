@@ -52,7 +52,8 @@ bool Shift(const PadView& pad, const Shape& to, Box& box) {
   return true;
 }
 
-// The padding: for each dimension in turn what lies before and after the operand, as wide as the operand in the dimensions before.
+// The padding: for each dimension in turn what lies before and after the operand, as wide as the operand in the
+// dimensions before.
 void AddPadding(const PadView& pad, const Shape& from, const Shape& to, const Box& value, Boxes& boxes) {
   Box box;
   box.slot = value.slot;

@@ -1,6 +1,6 @@
 // BUILD: size = "small"
-// Chains of instructions that move elements: one step gives the bits that each instruction alone gives, on one device and on three,
-// for values that are equal on all devices and values that are not, with one thread and with two.
+// Chains of instructions that move elements: one step gives the bits that each instruction alone gives, on one device and on
+// three, for values that are equal on all devices and values that are not, with one thread and with two.
 #include <algorithm>
 #include <numeric>
 #include <random>
