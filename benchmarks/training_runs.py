@@ -1,10 +1,11 @@
-"""Predicted times of training steps beside those that Google published: MaxText on TPU v5e, v5p and v6e.
+"""Predicted times of training steps beside those that Google published: MaxText on TPU v5e, v5p, v6e and TPU7x.
 
     bazel build -c opt //simulator:hlo-simulate && python3 benchmarks/training_runs.py [--write] [MODULE ...]
 
 tests/corpus/training_steps/index.tsv has a row for each published run: the module (MaxText lowered ahead of time, not yet
 partitioned), the slice, and the seconds of a step. hlo-simulate partitions each module and predicts the step. Rows marked "fitted" are
-those from which `simple.product_efficiency` and `data_centre.step_seconds` of the machine files come; the others are predictions. --write writes
+those from which `simple.product_efficiency` and `data_centre.step_seconds` of the machine files come; the others are predictions. Of the rows
+of assumed.tsv (TPU7x) the batch is published, and the rest of the settings is not at hand: they stand apart. --write writes
 results/training_runs.txt and, with matplotlib, results/training_runs.svg.
 """
 
@@ -26,7 +27,8 @@ PUBLISHED_MFU = {"v5e_16b": 61.10, "v5e_32b": 66.86, "v5e_128b": 56.06}
 HEAD = """Seconds of a training step, predicted from MaxText's modules and published; written by benchmarks/training_runs.py --write.
 Where the predicted time goes: products, attention kernels, collectives that nothing hides, copies to and from the host that nothing
 hides, all else. Two numbers of the machine files were fitted to the rows that say so: the part of their peak that products reach, on
-one slice, and the time of a step of a ring between slices, on several.
+one slice, and the time of a step of a ring between slices, on several. Of TPU7x's rows the batch is published; sharding and rematerialization are
+assumed (tests/corpus/training_steps/assumed.tsv).
 """
 
 
@@ -54,14 +56,26 @@ def parts(prediction):
 
 
 def rows(wanted):
-    with open(MODULES / "index.tsv", newline="") as file:
-        for row in csv.DictReader(file, delimiter="\t"):
-            if not wanted or row["module"] in wanted:
-                yield row
+    for name in ("index.tsv", "assumed.tsv"):
+        with open(MODULES / name, newline="") as file:
+            for row in csv.DictReader(file, delimiter="\t"):
+                if not wanted or row["module"] in wanted:
+                    yield row
+
+
+def is_assumed(row):
+    return "settings" in row
 
 
 def slices(row):
-    return int(row["slice"].split("x")[0]) if "x" in row["slice"] else 1
+    count = row["slice"].split("x")[0]
+    return int(count) if count.isdigit() else 1
+
+
+def place_of(row):
+    if is_assumed(row):
+        return "settings assumed"
+    return "several slices" if slices(row) > 1 else "one slice"
 
 
 def scaling(measured):
@@ -90,12 +104,12 @@ def table(measured):
                                  f"{100 * error:+.1f} %", f"{where['products']:.2f}", f"{where['attention']:.2f}",
                                  f"{where['exposed']:.2f}", f"{where['host']:.2f}", f"{where['other']:.2f}",
                                  "yes" if row["fitted"] == "yes" else ""))
-    for place in ("one slice", "several slices"):
+    for place in ("one slice", "several slices", "settings assumed"):
         for text, chosen in (("predicted", "no"), ("fitted", "yes")):
             errors = [
                 abs(step / float(row["seconds"]) - 1)
                 for row, step, _ in measured
-                if row["fitted"] == chosen and (slices(row) > 1) == (place != "one slice")
+                if row["fitted"] == chosen and place_of(row) == place
             ]
             if errors:
                 lines.append(f"\n{place}, {len(errors)} {text} rows: mean error {100 * statistics.mean(errors):.1f} %, largest "
@@ -121,9 +135,9 @@ def plot(measured, path):
         axes.barh(places, shares, left=left, color=color, label=texts.get(kind, kind))
         left = [a + b for a, b in zip(left, shares)]
     axes.axvline(1, color="black", linewidth=1, label="published")
-    axes.set_yticks(list(places), [f"{row['module']}{' *' if row['fitted'] == 'yes' else ''}" for row, _, _ in measured])
+    axes.set_yticks(list(places), [f"{row['module']}{' *' if row['fitted'] == 'yes' else ' +' if is_assumed(row) else ''}" for row, _, _ in measured])
     axes.invert_yaxis()
-    axes.set_xlabel("predicted step over published step (* fitted)")
+    axes.set_xlabel("predicted step over published step (* fitted, + settings assumed)")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False)
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "absl/algorithm/container.h"
+#include "absl/functional/function_ref.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/analysis/work.h"
 #include "hlo/ir/attribute_views.h"
@@ -125,12 +126,25 @@ double BytesOnChip(const Instruction& group) {
   return bytes;
 }
 
-// Products as they are, not as the convolutions that stand for them.
-double MatrixFlopsOf(const Instruction& group) {
-  const auto flops = [](const Instruction& op) {
+// How many times as fast as a product of bf16 this one is.
+double SpeedOf(const Instruction& op, const MatrixUnitSpec& matrix) {
+  const auto are_all = [&](bool (*is)(PrimitiveType)) {
+    return absl::c_all_of(op.operands(), [&](const Instruction* o) {
+      return ByteWidth(o->shape().element_type()) == 1 && is(o->shape().element_type());
+    });
+  };
+  double speed = 0;
+  if (are_all(IsFloat)) speed = matrix.float8_times();
+  if (are_all(IsInt)) speed = matrix.int8_times();
+  return speed > 0 ? speed : 1;
+}
+
+// Products as they are, not as the convolutions that stand for them; each op's flops times its weight.
+double MatrixFlopsOf(const Instruction& group, absl::FunctionRef<double(const Instruction&)> weight) {
+  const auto flops = [&](const Instruction& op) {
     const std::optional<ProductSizes> sizes = SizesOfWindowedProduct(op);
-    return sizes.has_value() ? 2 * sizes->batch * sizes->m * sizes->k * sizes->n
-                             : static_cast<double>(MatrixFlops(op));
+    return weight(op) * (sizes.has_value() ? 2 * sizes->batch * sizes->m * sizes->k * sizes->n
+                                           : static_cast<double>(MatrixFlops(op)));
   };
   if (group.opcode() != Opcode::kFusion) return flops(group);
   double sum = 0;
@@ -201,7 +215,7 @@ double SimpleCore::ProductSeconds(const Instruction& group) const {
   const auto seconds = [&](const Instruction& op) {
     return PaddedFlops(SizesOf(op), static_cast<double>(matrix.tile()),
                        static_cast<double>(core_.vector().sublanes())) /
-           peak;
+           (peak * SpeedOf(op, matrix));
   };
   if (group.opcode() != Opcode::kFusion) return IsMatrixOp(group.opcode()) ? seconds(group) : 0;
   double sum = 0;
@@ -216,7 +230,11 @@ GroupTime SimpleCore::Compute(const Instruction& group) const {
   const double lanes = static_cast<double>(core_.vector().lanes() * core_.vector().sublanes());
   const double vector_flops = VectorFlopsOf(group, work);
   GroupTime time;
-  time.flops = MatrixFlopsOf(group) + vector_flops;
+  time.flops = MatrixFlopsOf(group, [](const Instruction&) { return 1.0; }) + vector_flops;
+  // As many flops of bf16 would take as long.
+  double peak_flops = vector_flops + MatrixFlopsOf(group, [&](const Instruction& op) {
+                        return 1 / SpeedOf(op, core_.matrix());
+                      });
   const double on_chip = BytesOnChip(group);
   const double dense =
       std::max(0.0, static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written) - on_chip);
@@ -238,7 +256,7 @@ GroupTime SimpleCore::Compute(const Instruction& group) const {
     if (kernel->bytes > 0) time.bytes = kernel->bytes;
     const double transfers = kernel->bytes > 0 ? kernel->bytes / stream : memory;
     seconds = std::max(kernel->seconds, transfers);
-    time.flops = kernel->flops;
+    peak_flops = time.flops = kernel->flops;
     time.kernel_cost = KernelCostSource::kModel;
     time.bound = seconds > kernel->seconds ? Bound::kMemory
                  : kernel->is_matrix_bound ? Bound::kMatrix
@@ -246,7 +264,7 @@ GroupTime SimpleCore::Compute(const Instruction& group) const {
   }
   const auto picoseconds = [](double s) { return static_cast<int64_t>(std::min(s * 1e12, 9e18)); };
   const double roofline =
-      std::max(time.flops / PeakMatrixFlopsPerSecond(core_), dense / core_.memory().bytes_per_second());
+      std::max(peak_flops / PeakMatrixFlopsPerSecond(core_), dense / core_.memory().bytes_per_second());
   time.roofline_picoseconds = picoseconds(roofline);
   time.unit_picoseconds = {picoseconds(products), picoseconds(vector), picoseconds(memory), 0};
   const double overhead = core_.group_cycles() / core_.clock_hertz();

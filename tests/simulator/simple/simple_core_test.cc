@@ -34,8 +34,7 @@ CoreSpec Core() {
   return core;
 }
 
-GroupTime RootTime(const std::string& body) {
-  const CoreSpec core = Core();
+GroupTime RootTime(const std::string& body, const CoreSpec& core = Core()) {
   const std::unique_ptr<Module> module = MakeModule(body);
   const auto lowered = LowerSimply(*module, core);
   EXPECT_OK(lowered.status());
@@ -52,6 +51,25 @@ TEST(SimpleCoreTest, ProductsByFlops) {
   EXPECT_EQ(time.picoseconds, 65'536'000);
   EXPECT_EQ(time.bound, Bound::kMatrix);
   EXPECT_EQ(time.flops, 2.0 * 1024 * 1024 * 1024);
+}
+
+TEST(SimpleCoreTest, EightBitsPassFasterWhereTheMachineSaysSo) {
+  const auto product = [](const char* a, const char* b, const CoreSpec& core) {
+    const GroupTime time =
+        RootTime(absl::StrCat("x = ", a, "[1024,1024] parameter(0)\ny = ", b, R"([1024,1024] parameter(1)
+      ROOT z = bf16[1024,1024] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0})"),
+                 core);
+    EXPECT_LE(time.roofline_picoseconds, time.picoseconds);
+    return time.picoseconds;
+  };
+  CoreSpec fast = Core();
+  fast.mutable_matrix()->set_float8_times(2);
+  fast.mutable_matrix()->set_int8_times(4);
+  EXPECT_EQ(product("f8e4m3fn", "f8e5m2", Core()), 65'536'000);
+  EXPECT_EQ(product("f8e4m3fn", "f8e5m2", fast), 32'768'000);
+  EXPECT_EQ(product("f8e4m3fn", "bf16", fast), 65'536'000) << "both have to be narrow";
+  EXPECT_EQ(product("s8", "u8", fast), 16'384'000);
+  EXPECT_EQ(product("bf16", "bf16", fast), 65'536'000);
 }
 
 TEST(SimpleCoreTest, SizesArePaddedToTiles) {
