@@ -125,7 +125,7 @@ def plot(measured, path):
     matplotlib.rcParams["svg.hashsalt"] = "training runs"
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(9, 7.5))
+    figure, axes = pyplot.subplots(figsize=(9, 1 + 0.27 * len(measured)))
     places = range(len(measured))
     left = [0.0] * len(measured)
     colors = {"products": "#3b6ea5", "attention": "#8a63a8", "exposed": "#c8553d", "host": "#d9a441", "other": "#9a9a9a"}
