@@ -197,93 +197,123 @@ double WriteRate(const CoreSpec& core) {
   return share > 0 ? core.memory().bytes_per_second() * share / core.clock_hertz() : StreamRate(core);
 }
 
-WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results, const CoreSpec& core) {
-  const double stream = StreamRate(core);
+namespace {
+
+// Into how many windows a product is cut along its batch, columns, rows and what is contracted; how often parts
+// of its left operand are read.
+struct Cut {
+  double batch, n, m, k, again;
+};
+
+// Bytes that windows ask for beyond what they have, and the time if that is granted.
+struct CutTime {
+  double excess = std::numeric_limits<double>::infinity();
+  WindowedTime time;
+};
+
+// Cycles of all steps: those in which both operands are loaded and a result is stored, and the others.
+double CyclesOfSteps(const Cut& cut, double core_cycles, double lhs_window_bytes, double rhs_window_bytes,
+                     const ProductResults& results, const CoreSpec& core) {
+  const double stream = StreamRate(core), start = core.memory().transfer_cycles();
+  const double windows = cut.batch * cut.n * cut.m * cut.k;
+  const double stored = results.cycles / (cut.batch * cut.m * cut.n) + start;
+  const double step = core_cycles / windows + core.matrix().window_cycles(),
+               load_lhs = lhs_window_bytes / stream + start, load_rhs = rhs_window_bytes / stream + start;
+  double changes, other_load;
+  if (cut.k > 1) {
+    changes = windows / cut.k;
+    other_load = load_lhs + load_rhs;
+  } else if (cut.m > 1) {
+    changes = cut.batch * cut.n;
+    other_load = load_lhs + stored;
+  } else {
+    changes = cut.batch;
+    other_load = load_rhs + stored;
+  }
+  const double steps = (changes - 1) * std::max(step, load_lhs + load_rhs + stored) +
+                       (windows - changes) * std::max(step, other_load);
+  return load_lhs + load_rhs + steps + step + stored;
+}
+
+// `added`: cycles in which sums are added up. No time if more than `most_excess` bytes are missing.
+CutTime TimeOfCut(const MatrixWork& work, const ProductResults& results, const Cut& cut, double added,
+                  double most_excess, const CoreSpec& core) {
+  const double nb = cut.batch, nn = cut.n, nm = cut.m, nk = cut.k;
+  const double np = std::min(nm, work.positions);
+  const double row_step = work.row_windows > 0 && nm >= work.row_windows ? work.row_step : 1;
+  const double lhs_bytes = work.lhs_bytes / row_step + BytesBeside(work.lhs_joined, nk, nm),
+               rhs_bytes = work.rhs_bytes + BytesBeside(work.rhs_joined, nk, nn);
+  const double lhs_windows = nb * nm * nk / cut.again, rhs_windows = nb * nn * nk * np;
+  const double a = lhs_bytes / lhs_windows, b = rhs_bytes / rhs_windows, o = results.bytes / (nb * nm * nn);
+  // Sums that stay until all is added up stand there once.
+  const double held = 2 * (a + b) + (nb * nm * nn == 1 && nk > 1 ? o : 2 * o);
+  CutTime result;
+  result.excess = std::max(0.0, held + (work.places.rows > 0 ? a / 2 + o : 0) -
+                                    static_cast<double>(core.memory().window_budget_bytes()));
+  if (result.excess > most_excess) return result;
   const double slots = static_cast<double>(std::max<int64_t>(1, core.vector().slots()));
-  const double budget = static_cast<double>(core.memory().window_budget_bytes());
+  const double lhs_made = nm * nk == 1 ? 1 : nn, lhs_reads = cut.again * lhs_made,
+               rhs_reads = nk == 1 ? 1 : nm / np;
+  const double read = lhs_bytes * lhs_reads + rhs_bytes * rhs_reads;
+  const double made = (work.lhs_slots * (work.channel_taps > 0 ? lhs_reads : lhs_made) +
+                       work.rhs_slots * rhs_reads + results.slots) /
+                      slots;
+  const double vector = made > 0 ? made + added : 0;
+  const double matrix =
+      nb * nn * nm * nk * Cycles(work, work.batch / nb, work.m / nm, work.k / nk, work.n / nn, core);
+  const double moved = work.lhs_moved * lhs_made + work.rhs_moved * rhs_reads;
+  double placed = work.places_in_cycles * cut.again * lhs_made + work.places_out_cycles;
+  // What results meet comes row by row too.
+  if (work.places_out_cycles > 0) {
+    const double row_bytes = static_cast<double>(core.vector().lanes()) * sizeof(float);
+    placed += core.matrix().place_row_cycles() * results.read_bytes / row_bytes;
+  }
+  // A share of the shorter of both is not hidden, nor what makes the images.
+  const double shown = core.matrix().place_shown_share() * std::min(matrix, placed);
+  const double with_images = placed > 0 ? placed + work.lhs_slots * lhs_made / slots : 0;
+  const double core_cycles = std::max({std::max(matrix, placed) + shown, vector, with_images, moved});
+  // It is the vector unit that puts images into tiles, and takes results out of them.
+  result.time = {CyclesOfSteps(cut, core_cycles, a, b, results, core),
+                 matrix,
+                 std::max(vector, with_images),
+                 read / StreamRate(core) + results.cycles,
+                 read + results.bytes,
+                 nb * nn * nm * nk};
+  return result;
+}
+
+}  // namespace
+
+WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results, const CoreSpec& core) {
   const double tile = static_cast<double>(core.matrix().tile());
   const double sublanes = static_cast<double>(core.vector().sublanes());
-  const double row_bytes = static_cast<double>(core.vector().lanes()) * sizeof(float);
   // Sums of all tiles of what is contracted but the first are loaded, added to and stored.
   const double added = work.sum_accesses > 0 || work.channel_taps > 0
                            ? 0
                            : core.matrix().added_sum_cycles() * work.batch * std::ceil(work.m / sublanes) *
                                  std::ceil(work.n / tile) * std::max(0.0, std::ceil(work.k / tile) - 1);
-  WindowedTime best;
-  best.cycles = std::numeric_limits<double>::infinity();
-  double best_excess = std::numeric_limits<double>::infinity();
-  const std::vector<double> b_cuts = Cuts(work.batch, work.whole_batch), n_cuts = Cuts(work.n, tile),
-                            m_cuts = Cuts(work.m, sublanes), k_cuts = Cuts(work.k, tile);
+  CutTime best;
+  best.time.cycles = std::numeric_limits<double>::infinity();
+  const std::vector<double> n_cuts = Cuts(work.n, tile), m_cuts = Cuts(work.m, sublanes),
+                            k_cuts = Cuts(work.k, tile);
   std::vector<double> reads_of_parts;
   for (const double parts : work.contracts_places ? k_cuts : m_cuts)
     reads_of_parts.push_back(ReadsOfParts(work.places, parts));
-  for (const double nb : b_cuts) {
+  for (const double nb : Cuts(work.batch, work.whole_batch)) {
     for (const double nn : n_cuts) {
-      for (size_t i_m = 0; i_m < m_cuts.size(); ++i_m) {
-        for (size_t i_k = 0; i_k < k_cuts.size(); ++i_k) {
-          const double nm = m_cuts[i_m], nk = k_cuts[i_k];
-          const double np = std::min(nm, work.positions);
-          const double again = reads_of_parts[work.contracts_places ? i_k : i_m];
-          const double lhs_bytes = work.lhs_bytes /
-                                       (work.row_windows > 0 && nm >= work.row_windows ? work.row_step : 1) +
-                                   BytesBeside(work.lhs_joined, nk, nm),
-                       rhs_bytes = work.rhs_bytes + BytesBeside(work.rhs_joined, nk, nn);
-          const double lhs_windows = nb * nm * nk / again, rhs_windows = nb * nn * nk * np;
-          const double a = lhs_bytes / lhs_windows, b = rhs_bytes / rhs_windows,
-                       o = results.bytes / (nb * nm * nn);
-          // Sums that stay until all is added up stand there once.
-          const double held = 2 * (a + b) + (nb * nm * nn == 1 && nk > 1 ? o : 2 * o);
-          // Nothing fits: the cuts that come nearest.
-          const double excess = std::max(0.0, held + (work.places.rows > 0 ? a / 2 + o : 0) - budget);
-          if (excess > best_excess) continue;
-          const double windows = nb * nn * nm * nk;
-          const double lhs_made = nm * nk == 1 ? 1 : nn, lhs_reads = again * lhs_made,
-                       rhs_reads = nk == 1 ? 1 : nm / np;
-          const double read = lhs_bytes * lhs_reads + rhs_bytes * rhs_reads;
-          const double memory = read / stream + results.cycles;
-          const double made = (work.lhs_slots * (work.channel_taps > 0 ? lhs_reads : lhs_made) +
-                               work.rhs_slots * rhs_reads + results.slots) /
-                              slots;
-          const double vector = made > 0 ? made + added : 0;
-          const double matrix =
-              windows * Cycles(work, work.batch / nb, work.m / nm, work.k / nk, work.n / nn, core);
-          const double moved = work.lhs_moved * lhs_made + work.rhs_moved * rhs_reads;
-          double placed = work.places_in_cycles * again * lhs_made + work.places_out_cycles;
-          // What results meet comes row by row too.
-          if (work.places_out_cycles > 0)
-            placed += core.matrix().place_row_cycles() * results.read_bytes / row_bytes;
-          // A share of the shorter of both is not hidden, nor what makes the images.
-          const double shown = core.matrix().place_shown_share() * std::min(matrix, placed);
-          const double with_images = placed > 0 ? placed + work.lhs_slots * lhs_made / slots : 0;
-          const double core_cycles = std::max({std::max(matrix, placed) + shown, vector, with_images, moved});
-          // Steps in which both operands are loaded and a result is stored, and the others.
-          const double start = core.memory().transfer_cycles(),
-                       stored = results.cycles / (nb * nm * nn) + start;
-          const double step = core_cycles / windows + core.matrix().window_cycles(),
-                       load_a = a / stream + start, load_b = b / stream + start;
-          double changes, other_load;
-          if (nk > 1) {
-            changes = windows / nk;
-            other_load = load_a + load_b;
-          } else if (nm > 1) {
-            changes = nb * nn;
-            other_load = load_a + stored;
-          } else {
-            changes = nb;
-            other_load = load_b + stored;
-          }
-          const double steps = (changes - 1) * std::max(step, load_a + load_b + stored) +
-                               (windows - changes) * std::max(step, other_load);
-          const double cycles = load_a + load_b + steps + step + stored;
-          if (excess == best_excess && cycles >= best.cycles) continue;
-          best_excess = excess;
-          // It is the vector unit that puts images into tiles, and takes results out of them.
-          best = {cycles, matrix, std::max(vector, with_images), memory, read + results.bytes, windows};
+      for (size_t m = 0; m < m_cuts.size(); ++m) {
+        for (size_t k = 0; k < k_cuts.size(); ++k) {
+          const Cut cut = {nb, nn, m_cuts[m], k_cuts[k], reads_of_parts[work.contracts_places ? k : m]};
+          // If nothing fits: the cuts that come nearest.
+          const CutTime now = TimeOfCut(work, results, cut, added, best.excess, core);
+          if (now.excess > best.excess || (now.excess == best.excess && now.time.cycles >= best.time.cycles))
+            continue;
+          best = now;
         }
       }
     }
   }
-  return best;
+  return best.time;
 }
 
 }  // namespace toroid

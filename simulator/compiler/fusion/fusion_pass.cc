@@ -48,6 +48,8 @@ class Fuser {
  private:
   // Members of the group in order of their computation, into members_; arguments into leaves_.
   void Gather(const std::vector<Instruction*>& results);
+  // All arrays of the results, of which copies were made inside.
+  Instruction* TupleOf(const std::vector<Instruction*>& results, Computation* inside) const;
   bool Fuse(const std::vector<Instruction*>& results, std::vector<Instruction*>* now);
 
   Computation* computation_;
@@ -105,6 +107,28 @@ void Fuser::Gather(const std::vector<Instruction*>& results) {
   }
 }
 
+Instruction* Fuser::TupleOf(const std::vector<Instruction*>& results, Computation* inside) const {
+  std::vector<Instruction*> elements;
+  std::vector<Shape> shapes;
+  for (const Instruction* result : results) {
+    Instruction* copy = copy_[result->index()];
+    if (!result->shape().IsTuple()) {
+      elements.push_back(copy);
+      shapes.push_back(result->shape());
+      continue;
+    }
+    // A reduction of several arrays.
+    for (size_t k = 0; k < result->shape().tuple_shapes().size(); ++k) {
+      xla::HloInstructionProto* attrs;
+      elements.push_back(
+          inside->Add(Opcode::kGetTupleElement, result->shape().tuple_shape(k), {copy}, &attrs));
+      attrs->set_tuple_index(static_cast<int64_t>(k));
+      shapes.push_back(result->shape().tuple_shape(k));
+    }
+  }
+  return inside->Add(Opcode::kTuple, Shape::Tuple(shapes), elements);
+}
+
 bool Fuser::Fuse(const std::vector<Instruction*>& results, std::vector<Instruction*>* now) {
   if (results.empty()) return false;
   Gather(results);
@@ -132,30 +156,8 @@ bool Fuser::Fuse(const std::vector<Instruction*>& results, std::vector<Instructi
     if (!member->called().empty()) copy->set_called(member->called());
     copy_[member->index()] = copy;
   }
-  Instruction* root = copy_[results[0]->index()];
-  Shape shape = results[0]->shape();
-  if (results.size() > 1) {
-    std::vector<Instruction*> elements;
-    std::vector<Shape> shapes;
-    for (const Instruction* result : results) {
-      Instruction* copy = copy_[result->index()];
-      if (!result->shape().IsTuple()) {
-        elements.push_back(copy);
-        shapes.push_back(result->shape());
-        continue;
-      }
-      // A reduction of several arrays.
-      for (size_t k = 0; k < result->shape().tuple_shapes().size(); ++k) {
-        xla::HloInstructionProto* attrs;
-        elements.push_back(
-            inside->Add(Opcode::kGetTupleElement, result->shape().tuple_shape(k), {copy}, &attrs));
-        attrs->set_tuple_index(static_cast<int64_t>(k));
-        shapes.push_back(result->shape().tuple_shape(k));
-      }
-    }
-    shape = Shape::Tuple(shapes);
-    root = inside->Add(Opcode::kTuple, shape, elements);
-  }
+  Instruction* root = results.size() == 1 ? copy_[results[0]->index()] : TupleOf(results, inside);
+  const Shape shape = root->shape();
   inside->set_root(root);
   xla::HloInstructionProto* attrs;
   const std::string name =

@@ -65,24 +65,26 @@ std::vector<const Instruction*> ProductGroups::Owners() && {
   return std::move(owner_);
 }
 
+std::vector<const Instruction*> ProductGroups::UsersBehind(const Instruction& op, int* first_words) const {
+  const auto is_beside = [](const Instruction* user) {
+    return PacksPredicates(*user) && IsHeldBesideProducts(user->shape());
+  };
+  std::vector<const Instruction*> distinct(users_.users(op).begin(), users_.users(op).end());
+  for (const Instruction* user : distinct) {
+    if (is_beside(user)) *first_words = std::min(*first_words, user->index());
+  }
+  std::erase_if(distinct, is_beside);
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  return distinct;
+}
+
 void ProductGroups::TakeEpilogue(const Instruction* dot) {
   std::vector<const Instruction*> members = {dot};
   std::vector<int> open_users;  // Of members, how many users are no members yet.
   // Words of predicates are made beside the result, which then takes nothing that is made from them.
   int first_words = n_;
-  const auto is_beside = [](const Instruction* user) {
-    return PacksPredicates(*user) && IsHeldBesideProducts(user->shape());
-  };
-  const auto distinct_users = [&](const Instruction* op) {
-    std::vector<const Instruction*> distinct(users_.users(*op).begin(), users_.users(*op).end());
-    for (const Instruction* user : distinct) {
-      if (is_beside(user)) first_words = std::min(first_words, user->index());
-    }
-    std::erase_if(distinct, is_beside);
-    std::sort(distinct.begin(), distinct.end());
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    return distinct;
-  };
+  const auto distinct_users = [&](const Instruction* op) { return UsersBehind(*op, &first_words); };
   std::priority_queue<int, std::vector<int>, std::greater<int>> next;
   const auto open = [&](const Instruction* op) {
     const auto users = distinct_users(op);

@@ -22,6 +22,9 @@ class ProductGroups {
  private:
   const Instruction* At(int i) const { return computation_.instruction(i); }
   bool IsRecomputed(const Instruction& op) const { return made_.values()[op.index()]; }
+  // The users of `op`, each once, without words of predicates that are made beside it: `first_words` becomes the
+  // index of the first of these, if that is less.
+  std::vector<const Instruction*> UsersBehind(const Instruction& op, int* first_words) const;
   void TakeEpilogue(const Instruction* dot);
   void TakeNestedDot(const Instruction* dot);
   static bool KeepsRows(const Instruction& dot);
