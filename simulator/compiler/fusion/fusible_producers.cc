@@ -36,15 +36,12 @@ FusibleProducers::FusibleProducers(const Computation& computation, const UserMap
       made_(computation.size(), false) {
   for (int i = 0; i < computation.size(); ++i) {
     const Instruction& op = *At(i);
-    values_[i] =
-        (IsRecomputed(op, tiling) && !(IsSlidOverReversed(op) && Decides(Rule::kReversedImages, op))) ||
-        (MovesTilesForDots(op, tiling.lanes) && Decides(Rule::kTilesMovedForDots, op)) ||
-        (Places(op) && !IsConcatenatedInPlace(op) && IsReadElementwise(op) &&
-         Decides(Rule::kPlacedWhereRead, op)) ||
-        (JoinsTilesForProducts(op) && Decides(Rule::kJoinedForProducts, op)) ||
-        (MovesRows(op) && !IsResult(op) && Decides(Rule::kRowsMovedWhereRead, op));
-    if (IsVectorToColumn(op, tiling) && GoesIntoTable(op) && Decides(Rule::kColumnsOfTables, op))
-      values_[i] = false;
+    values_[i] = IsRecomputed(op, tiling) ||
+                 (MovesTilesForDots(op, tiling.lanes) && Decides(Rule::kTilesMovedForDots, op)) ||
+                 (Places(op) && !IsConcatenatedInPlace(op) && IsReadElementwise(op) &&
+                  Decides(Rule::kPlacedWhereRead, op)) ||
+                 (JoinsTilesForProducts(op) && Decides(Rule::kJoinedForProducts, op)) ||
+                 (MovesRows(op) && !IsResult(op) && Decides(Rule::kRowsMovedWhereRead, op));
   }
   FindArithmetic();
 }
@@ -58,17 +55,6 @@ bool FusibleProducers::IsReadElementwise(const Instruction& op) const {
            if (Places(*user) && !IsConcatenatedInPlace(*user)) return op.opcode() == Opcode::kConcatenate;
            return IsElementwise(*user) && user->opcode() != Opcode::kCopy &&
                   user->shape().NumElements() == op.shape().NumElements();
-         });
-}
-
-bool FusibleProducers::GoesIntoTable(const Instruction& op) const {
-  return IsResult(op) ||
-         absl::c_any_of(users_.users(op), [](const Instruction* user) { return Places(*user); });
-}
-
-bool FusibleProducers::IsSlidOverReversed(const Instruction& op) const {
-  return op.opcode() == Opcode::kReverse && absl::c_any_of(users_.users(op), [&](const Instruction* user) {
-           return user->opcode() == Opcode::kConvolution && user->operand(0) == &op;
          });
 }
 

@@ -27,12 +27,8 @@ class FusibleProducers {
 
  private:
   const Instruction* At(int i) const { return computation_.instruction(i); }
-  // Elementwise, of what was spread and then reshaped.
-  bool IsMadeOfReshapedSpread(const Instruction& op) const;
   // Of what is made elementwise: one reader cuts a piece of it, and there are others.
   bool IsCutForSome(const Instruction& op) const;
-  // One row or lane that is cut from tiles of an argument of several: it is brought into tiles of its own for whoever reads it.
-  bool IsRowOfTiles(const Instruction& op) const;
   // An array, of which each element is repeated and put beside itself.
   bool RepeatsInPlace(const Instruction& op) const;
   // Put together, and cut into pieces again of which each of its elements is in one.
@@ -40,12 +36,8 @@ class FusibleProducers {
   // Cut, where it begins or a row or lane wide, from what is put together for it: together with what it is put beside then, as in a roll
   // along two dimensions. Others are moved before.
   bool IsPieceOfPieces(const Instruction& op) const;
-  // Under whatever name, to another layout.
-  bool IsCopied(const Instruction& op) const;
   // All readers are elementwise, or, of a concatenation, cut pieces of it or put it beside others.
   bool IsReadElementwise(const Instruction& op) const;
-  // What convolutions slide over is reversed before; kernels are read from their end.
-  bool IsSlidOverReversed(const Instruction& op) const;
   // Only products read it, rounded or not.
   bool IsReadByProducts(const Instruction& op, bool (*is_product)(Opcode)) const;
   // Only convolutions read it, under whatever name.
@@ -60,16 +52,12 @@ class FusibleProducers {
   // Made elementwise, or by moving, from arguments and constants alone.
   bool IsOfArguments(const Instruction& op) const;
   bool IsResult(const Instruction& op) const;
-  // A result, or put beside others.
-  bool GoesIntoTable(const Instruction& op) const;
   // A concatenation that only products read, of whole tiles.
   bool JoinsTilesForProducts(const Instruction& op) const;
   bool JoinsTilesForDots(const Instruction& op) const;
   bool JoinsTiles(const Instruction& op) const;
   // A reshape that only products read, and that cuts or joins rows in whole tiles: products take tiles in any order.
   bool MovesTilesForDots(const Instruction& op, int64_t lanes) const;
-  // Arithmetic that a cumulative sum reads.
-  bool IsFolded(const Instruction& op) const;
   // What lies as images is rounded by the convolution that takes it beside others.
   bool IsRoundedInPlace(const Instruction& op, const Instruction& user) const;
   void FindArithmetic();
@@ -77,21 +65,10 @@ class FusibleProducers {
   static bool IsArithmetic(const Instruction& op);
 
   // What is written whatever its readers, for the rules of kWritten.
-  // What was before is added to a block of a cumulative sum; then rows are brought together, for whoever reads them.
-  bool IsBlockOfRunningFold(const Instruction& op) const;
-  // Several slices of it are put beside others, as in a roll.
-  bool IsForSeveralPlaces(const Instruction& op) const;
   // A spread value that is put together with others for products, as it lies in memory.
   bool IsSpreadBesideOthers(const Instruction& op) const;
-  // Arithmetic that a cumulative sum reads, of arrays.
-  bool IsFoldedArray(const Instruction& op) const;
   // Eight bits, for products: a quarter of the bytes passes them again and again.
   bool IsQuantized(const Instruction& op) const;
-  // A left operand is made where it is read only of what lies as it does.
-  bool IsLeftOperandOfSpread(const Instruction& op) const;
-  bool IsCopyOfCopy(const Instruction& op) const;
-  // Pieces pass for themselves into a dot only as they are.
-  bool IsJoinedAndWorkedOn(const Instruction& op) const;
   // For one reader, for the rules of kWrittenFor.
   bool IsOperandOfPlace(const Instruction& op, const Instruction& user) const;
   bool IsSpreadToMore(const Instruction& op, const Instruction& user) const;

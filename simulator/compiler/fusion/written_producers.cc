@@ -9,28 +9,17 @@
 #include "simulator/program/convolutions.h"
 #include "simulator/program/data_movement.h"
 #include "simulator/program/elementwise.h"
-#include "simulator/program/spread_vectors.h"
 #include "simulator/program/walk.h"
-#include "simulator/program/windows.h"
 #include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
-
-// What was before is added to running folds of blocks.
-bool AddsToRunningFold(const Instruction& value) {
-  return IsElementwise(value) && absl::c_any_of(value.operands(), [](const Instruction* operand) {
-           return operand->opcode() == Opcode::kReduceWindow && IsRunningFold(*operand);
-         });
-}
 
 // Takes what its operands are made from into its own group.
 bool TakesProducers(const Instruction& op, const Tiling& tiling) {
   return IsColumnToVector(op, tiling) || IsMatrixOp(op.opcode()) || op.opcode() == Opcode::kReduce ||
          op.opcode() == Opcode::kReduceWindow || op.opcode() == Opcode::kDynamicUpdateSlice;
 }
-
-bool IsCopy(const Instruction* op) { return op->opcode() == Opcode::kCopy; }
 
 bool IsDot(Opcode opcode) { return opcode == Opcode::kDot; }
 
@@ -50,19 +39,6 @@ bool IsFilledBy(const Instruction& value, const Instruction& user, const Tiling&
 }
 
 }  // namespace
-
-bool FusibleProducers::IsMadeOfReshapedSpread(const Instruction& op) const {
-  constexpr WalkLimit kProducersBackToReshape = {"producers back to a reshape", 16};
-  for (Walk walk(&op, kProducersBackToReshape); const Instruction* at = walk.Next();) {
-    for (const Instruction* operand : at->operands()) {
-      if (operand->opcode() == Opcode::kReshape && operand->operand(0)->opcode() == Opcode::kBroadcast &&
-          !SameButUnitDims(operand->shape(), operand->operand(0)->shape()))
-        return true;
-      if (made_[operand->index()] && IsElementwise(*operand)) walk.AddAgain(operand);
-    }
-  }
-  return false;
-}
 
 bool FusibleProducers::IsCutForSome(const Instruction& op) const {
   if (!IsElementwise(op) || op.shape().rank() == 0) return false;
@@ -84,13 +60,6 @@ bool FusibleProducers::IsCutForSome(const Instruction& op) const {
     }
   }
   return cuts > 0 && readers > 1;
-}
-
-bool FusibleProducers::IsRowOfTiles(const Instruction& op) const {
-  if (op.opcode() != Opcode::kSlice || op.operand(0)->opcode() != Opcode::kParameter) return false;
-  const Dims order = PhysicalOrder(op.operand(0)->shape());
-  const auto is_cut = [&](int64_t d) { return op.shape().dim(d) == 1; };
-  return order.size() > 2 && (is_cut(order[0]) || is_cut(order[1]));
 }
 
 bool FusibleProducers::RepeatsInPlace(const Instruction& op) const {
@@ -128,14 +97,6 @@ bool FusibleProducers::IsPieceOfPieces(const Instruction& op) const {
     is_narrow &= op.shape().dim(d) == 1;
   }
   return is_first || is_narrow;
-}
-
-bool FusibleProducers::IsCopied(const Instruction& op) const {
-  return absl::c_any_of(users_.users(op), [&](const Instruction* user) {
-    const bool is_name = (user->opcode() == Opcode::kTranspose || user->opcode() == Opcode::kReshape) &&
-                         values_[user->index()];
-    return user->opcode() == Opcode::kCopy || (is_name && IsCopied(*user));
-  });
 }
 
 bool FusibleProducers::IsOfArguments(const Instruction& op) const {
@@ -209,32 +170,6 @@ bool FusibleProducers::IsRoundedInPlace(const Instruction& op, const Instruction
   return PhysicalOrder(op.shape()) == PhysicalOrder(op.operand(0)->shape());
 }
 
-bool FusibleProducers::IsFolded(const Instruction& op) const {
-  if (!made_[op.index()] || op.shape().rank() == 0) return false;
-  const auto folds = [](const Instruction* user) {
-    return user->opcode() == Opcode::kReduceWindow && IsRunningFold(*user);
-  };
-  return absl::c_any_of(users_.users(op), [&](const Instruction* user) {
-    return folds(user) || (KeepsElements(*user) && absl::c_any_of(users_.users(*user), folds));
-  });
-}
-
-bool FusibleProducers::IsBlockOfRunningFold(const Instruction& op) const {
-  return (AddsToRunningFold(op) && absl::c_any_of(users_.users(op), IsCopy)) ||
-         (IsCopy(&op) && AddsToRunningFold(*op.operand(0)));
-}
-
-bool FusibleProducers::IsForSeveralPlaces(const Instruction& op) const {
-  if (!made_[op.index()] || op.shape().rank() == 0 || IsCutApart(op)) return false;
-  const int64_t pieces = absl::c_count_if(users_.users(op), [&](const Instruction* user) {
-    return user->opcode() == Opcode::kSlice &&
-           absl::c_any_of(users_.users(*user), [&](const Instruction* reader) {
-             return Places(*reader) && !JoinsTilesForDots(*reader);
-           });
-  });
-  return pieces > 1;
-}
-
 bool FusibleProducers::IsSpreadBesideOthers(const Instruction& op) const {
   return op.opcode() == Opcode::kBroadcast && op.operand(0)->shape().rank() > 0 &&
          absl::c_any_of(users_.users(op), [&](const Instruction* user) {
@@ -242,31 +177,10 @@ bool FusibleProducers::IsSpreadBesideOthers(const Instruction& op) const {
          });
 }
 
-bool FusibleProducers::IsFoldedArray(const Instruction& op) const {
-  return IsFolded(op) && !VectorsSpreadAlong(op, 0).has_value();
-}
-
 bool FusibleProducers::IsQuantized(const Instruction& op) const {
   return made_[op.index()] &&
          (op.shape().element_type() == xla::S8 || op.shape().element_type() == xla::U8) &&
          op.shape().rank() > 0 && IsReadByProducts(op, IsMatrixOp);
-}
-
-bool FusibleProducers::IsLeftOperandOfSpread(const Instruction& op) const {
-  const auto is_left = [&](const Instruction* user) {
-    return user->opcode() == Opcode::kDot && user->operand(0) == &op;
-  };
-  return made_[op.index()] && IsArithmetic(op) && absl::c_any_of(users_.users(op), is_left) &&
-         IsMadeOfReshapedSpread(op);
-}
-
-bool FusibleProducers::IsCopyOfCopy(const Instruction& op) const { return IsCopy(&op) && IsCopied(op); }
-
-bool FusibleProducers::IsJoinedAndWorkedOn(const Instruction& op) const {
-  return op.opcode() == Opcode::kConcatenate &&
-         absl::c_any_of(users_.users(op), [&](const Instruction* user) {
-           return IsArithmetic(*user) && IsReadByProducts(*user, IsDot);
-         });
 }
 
 bool FusibleProducers::IsPlacedBeside(const Instruction& op, const Instruction& user) const {
@@ -309,17 +223,10 @@ bool FusibleProducers::TakesFromMemory(const Instruction& op, const Instruction&
 
 // What goes to memory though it could be made where it is read: whatever its readers, or for one of them.
 const FusibleProducers::WrittenRow FusibleProducers::kWritten[] = {
-    {Rule::kRunningFoldBlocks, &FusibleProducers::IsBlockOfRunningFold},
-    {Rule::kSlicedForSeveralPlaces, &FusibleProducers::IsForSeveralPlaces},
     {Rule::kSpreadBesideOthers, &FusibleProducers::IsSpreadBesideOthers},
-    {Rule::kFoldedArrays, &FusibleProducers::IsFoldedArray},
     {Rule::kCutForSomeReaders, &FusibleProducers::IsCutForSome},
-    {Rule::kRowsOfTiles, &FusibleProducers::IsRowOfTiles},
     {Rule::kQuantizedOperands, &FusibleProducers::IsQuantized},
-    {Rule::kLeftOperandsOfSpread, &FusibleProducers::IsLeftOperandOfSpread},
-    {Rule::kCopiesOfCopies, &FusibleProducers::IsCopyOfCopy},
     {Rule::kRepeatedElements, &FusibleProducers::RepeatsInPlace},
-    {Rule::kJoinedAndWorkedOn, &FusibleProducers::IsJoinedAndWorkedOn},
 };
 const FusibleProducers::WrittenForRow FusibleProducers::kWrittenFor[] = {
     {Rule::kOperandsOfPlaces, &FusibleProducers::IsOperandOfPlace},

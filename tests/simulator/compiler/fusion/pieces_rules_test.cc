@@ -50,11 +50,6 @@ TEST(PiecesRulesTest, SumsStayOnTheChipIfThereIsRoomForAllOfThem) {
   EXPECT_THAT(sum(4096), IsWithin(kTwoPercent, 217.06));
 }
 
-TEST(PiecesRulesTest, OneRowOfTheTilesOfAnArgumentIsBroughtIntoTilesOfItsOwn) {
-  EXPECT_THAT(Groups(Tokens(64, 128, 256, false)), ElementsAre("loop", "loop"));
-  ExpectSameValues(Tokens(4, 8, 16, false));
-}
-
 TEST(PiecesRulesTest, ColumnsAreWorkedOnAsColumnsAndWrittenAsVectorsForOthers) {
   const auto program = [](int rows) {
     const auto slice = [&](int k) {
@@ -69,17 +64,6 @@ TEST(PiecesRulesTest, ColumnsAreWorkedOnAsColumnsAndWrittenAsVectorsForOthers) {
   EXPECT_THAT(Groups(program(131072)), ElementsAre("loop", "loop"));
   ExpectSameValues(program(200));
   ExpectSameValues(program(5));
-}
-
-TEST(PiecesRulesTest, VectorsBecomeColumnsBeforeTheyArePutBesideEachOther) {
-  const auto program = [](int rows) {
-    const std::string vector = absl::StrCat("f32[", rows, "]"), column = absl::StrCat("f32[", rows, ",1]");
-    return absl::StrCat(" a = ", vector, " parameter(0) b = ", vector, " parameter(1) m = ", vector,
-                        " multiply(a, b) c = ", column, " reshape(m) d = ", column,
-                        " reshape(b) ROOT r = f32[", rows, ",2] concatenate(c, d), dimensions={1}");
-  };
-  EXPECT_EQ(Groups(program(131072)).size(), 4u);
-  ExpectSameValues(program(200));
 }
 
 TEST(PiecesRulesTest, APieceOfWhatIsMadeForNothingElseIsMadeOfPieces) {
