@@ -16,9 +16,9 @@ namespace {
 // Values that are tried, each round, as the next annotation; the ops of all plans that are made for one search.
 constexpr size_t kMostTried = 16;
 constexpr int64_t kMostOps = 4 << 20;
-// An annotation is added if it saves this part of the time at least.
 // The part of the wanted plan's memory that a program may need.
 constexpr double kMemorySlack = 1.005;
+// An annotation is added if it saves this part of the time at least.
 constexpr double kLeastSaved = 0.003;
 
 class Search {

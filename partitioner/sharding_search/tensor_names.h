@@ -1,8 +1,8 @@
 // Names by which a user can annotate the tensors of a program.
 //
-// The program of the flow graph is not the user's module: calls are inlined, and an op may have become several that keep its name. A
-// value inside has a name here only if the module has one instruction of that name, and those of the program are the same op: several where
-// the function is called several times. An annotation of that name means them all.
+// The program of the flow graph is not the user's module: calls are inlined, and an op may have become several that keep its name.
+// A value inside has a name here only if the module has one instruction of that name, and those of the program are the same op:
+// several where the function is called several times. An annotation of that name means them all.
 #pragma once
 
 #include <string>

@@ -14,6 +14,7 @@
 #include "hlo/ir/native_types.h"
 #include "runtime/engine/executor.h"
 #include "tests/runtime/evaluate.h"
+#include "tests/runtime/mesh_bytes.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
@@ -208,17 +209,6 @@ Literal RandomLiteral(const Shape& shape, std::mt19937_64& random) {
     }
   }
   return literal;
-}
-
-std::string BytesOf(const MeshValue& value) {
-  std::string bytes;
-  for (int64_t d = 0; d < value.num_devices(); ++d) {
-    for (int i = 0; i < static_cast<int>(value.shape().tuple_shapes().size()); ++i) {
-      const Literal literal = value.element(i).ToLiteral(d);
-      bytes.append(literal.bytes(), literal.shape().ByteSize());
-    }
-  }
-  return bytes;
 }
 
 TEST(GroupsRandomTest, GiveTheBitsOfInstructionsAlone) {

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "runtime/engine/executor.h"
 #include "tests/runtime/evaluate.h"
+#include "tests/runtime/mesh_bytes.h"
 #include "tests/status_matchers.h"
 
 namespace toroid {
@@ -172,17 +173,6 @@ Literal RandomBytes(const Shape& shape, std::mt19937_64& random) {
   char* bytes = literal.mutable_bytes();
   for (int64_t i = 0; i < shape.ByteSize(); ++i) bytes[i] = static_cast<char>(random() % 100);
   return literal;
-}
-
-std::string BytesOf(const MeshValue& value) {
-  std::string bytes;
-  for (int64_t d = 0; d < value.num_devices(); ++d) {
-    for (int i = 0; i < static_cast<int>(value.shape().tuple_shapes().size()); ++i) {
-      const Literal literal = value.element(i).ToLiteral(d);
-      bytes.append(literal.bytes(), literal.shape().ByteSize());
-    }
-  }
-  return bytes;
 }
 
 TEST(MovesRandomTest, GiveTheBitsOfInstructionsAlone) {
