@@ -26,7 +26,7 @@ MODULES = ROOT / "tests/corpus/training_steps"
 PUBLISHED_MFU = {"v5e_16b": 61.10, "v5e_32b": 66.86, "v5e_128b": 56.06}
 HEAD = """Seconds of a training step, predicted from MaxText's modules and published; written by benchmarks/training_runs.py --write.
 Where the predicted time goes: products, attention kernels, collectives that nothing hides, copies to and from the host that nothing
-hides, all else. Two numbers of the machine files were fitted to the rows that say so: the part of their peak that products reach, on
+hides, all else. Two kinds of numbers of the machine files were fitted to the rows that say so: the part of the peak that products reach, on
 one slice, and the time of a step of a ring between slices, on several. Of TPU7x's rows the batch is published; sharding and rematerialization are
 assumed (tests/corpus/training_steps/assumed.tsv).
 """

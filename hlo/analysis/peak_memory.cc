@@ -50,10 +50,12 @@ std::vector<bool> Reserved(const Computation& computation, const Buffers& buffer
   return reserved;
 }
 
+// What a step is, and whether the steps may be put into another order.
+enum class Form { kAsWritten, kReordered, kAsCompiled };
+
 // The order with the lowest peak; of equals the first.
-Ordered AsCompiled(const Computation& computation, const ArraySize* size, const CountedMemory& memory,
-                   const Peaks& peaks) {
-  Ordered best = {StepsAsFused(computation, size, memory, peaks.places), {}, {}};
+Ordered Reordered(const Computation& computation, MemorySteps steps, const Peaks& peaks) {
+  Ordered best = {std::move(steps), {}, {}};
   best.reserved = Reserved(computation, best.steps.buffers);
   int64_t lowest = -1;
   for (std::vector<int>& order : OrdersForMemory(computation, best.steps, peaks.bytes)) {
@@ -66,12 +68,18 @@ Ordered AsCompiled(const Computation& computation, const ArraySize* size, const 
   return best;
 }
 
+Ordered InForm(Form form, const Computation& computation, const ArraySize* size, const CountedMemory& memory,
+               const Peaks& peaks) {
+  if (form == Form::kAsWritten) return AsWritten(computation, size, memory, peaks);
+  const auto steps = form == Form::kAsCompiled ? StepsAsFused : StepsAsWritten;
+  return Reordered(computation, steps(computation, size, memory, peaks.places), peaks);
+}
+
 std::vector<Ordered> OrderAll(const Module& module, const ArraySize* size, const CountedMemory& memory,
-                              bool compiled, Peaks* peaks) {
+                              Form form, Peaks* peaks) {
   std::vector<Ordered> ordered;
   for (const auto& computation : module.computations()) {
-    ordered.push_back(compiled ? AsCompiled(*computation, size, memory, *peaks)
-                               : AsWritten(*computation, size, memory, *peaks));
+    ordered.push_back(InForm(form, *computation, size, memory, *peaks));
     MemoryWalk walk(*computation, ordered.back().steps, ordered.back().order, peaks->bytes,
                     ordered.back().reserved);
     walk.Run();
@@ -80,9 +88,9 @@ std::vector<Ordered> OrderAll(const Module& module, const ArraySize* size, const
   return ordered;
 }
 
-PeakMemory PeakOf(const Module& module, const ArraySize* size, const CountedMemory& memory, bool compiled) {
+PeakMemory PeakOf(const Module& module, const ArraySize* size, const CountedMemory& memory, Form form) {
   Peaks peaks;
-  const std::vector<Ordered> ordered = OrderAll(module, size, memory, compiled, &peaks);
+  const std::vector<Ordered> ordered = OrderAll(module, size, memory, form, &peaks);
   PeakMemory peak;
   const Computation* computation = module.entry();
   if (computation == nullptr) return peak;
@@ -106,22 +114,28 @@ PeakMemory PeakOf(const Module& module, const ArraySize* size, const CountedMemo
 
 std::vector<OrderedSteps> OrderAsCompiled(const Module& module, const MemorySpaces& spaces) {
   Peaks peaks;
-  return OrderAll(module, nullptr, {&spaces}, /*compiled=*/true, &peaks);
+  return OrderAll(module, nullptr, {&spaces}, Form::kAsCompiled, &peaks);
+}
+
+std::vector<OrderedSteps> OrderForLittleMemory(const Module& module, const ArraySize* size) {
+  const MemorySpaces spaces(module);
+  Peaks peaks;
+  return OrderAll(module, size, {&spaces}, Form::kReordered, &peaks);
 }
 
 PeakMemory ComputePeakMemory(const Module& module, const ArraySize* size) {
   const MemorySpaces spaces(module);
-  return PeakOf(module, size, {&spaces}, /*compiled=*/false);
+  return PeakOf(module, size, {&spaces}, Form::kAsWritten);
 }
 
 PeakMemory ComputeCompiledPeakMemory(const Module& module, const ArraySize* size) {
   const MemorySpaces spaces(module);
-  return PeakOf(module, size, {&spaces}, /*compiled=*/true);
+  return PeakOf(module, size, {&spaces}, Form::kAsCompiled);
 }
 
 PeakMemory ComputeHostPeakMemory(const Module& module) {
   const MemorySpaces spaces(module);
-  return spaces.any_on_host() ? PeakOf(module, nullptr, {&spaces, /*host=*/true}, /*compiled=*/false)
+  return spaces.any_on_host() ? PeakOf(module, nullptr, {&spaces, /*host=*/true}, Form::kAsWritten)
                               : PeakMemory();
 }
 

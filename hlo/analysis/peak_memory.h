@@ -41,6 +41,8 @@ struct OrderedSteps {
 };
 // By index of computations: the steps and the order of ComputeCompiledPeakMemory. `spaces`: of the module.
 std::vector<OrderedSteps> OrderAsCompiled(const Module& module, const MemorySpaces& spaces);
+// The same for a program that is fused already, each instruction being a step. Arrays are dense unless `size` is given.
+std::vector<OrderedSteps> OrderForLittleMemory(const Module& module, const ArraySize* size = nullptr);
 // The peak of the host's memory.
 PeakMemory ComputeHostPeakMemory(const Module& module);
 

@@ -7,6 +7,7 @@
 
 #include "hlo/analysis/updating_group.h"
 #include "hlo/base/math.h"
+#include "simulator/memory/packed_lives.h"
 #include "simulator/program/elementwise.h"
 
 namespace toroid {
@@ -116,13 +117,43 @@ class Allocator {
     if (!is_entry) MarkUpdatedArguments();
   }
 
-  int64_t Run() {
-    const int n = computation_.size();
+  int64_t Run(bool packs) {
+    TakePlaces();
+    return packs ? PackedBytes(Lives()) : BytesInProgramOrder();
+  }
+
+ private:
+  // Places that are passed on from operands to results.
+  void TakePlaces() {
     const std::vector<int> taken = PlacesTaken(computation_, buffers_, last_, stays_);
     for (int b = 0; b < buffers_.size(); ++b) {  // In order of their makers: what is taken was made before.
       place_[b] = taken[b] < 0 ? b : place_[taken[b]];
       last_[place_[b]] = std::max(last_[place_[b]], last_[b]);
     }
+  }
+
+  // Of the bodies that `op` runs, one at a time.
+  int64_t BytesInside(const Instruction& op) const {
+    int64_t inside = 0;
+    if (!HasTrait(op.opcode(), kRunsBody)) return inside;
+    for (const Computation* callee : op.called()) inside = std::max(inside, needs_[callee->index()]);
+    return inside;
+  }
+
+  std::vector<ArrayLife> Lives() const {
+    std::vector<ArrayLife> lives;
+    for (int b = 0; b < buffers_.size(); ++b) {
+      if (IsPlaced(b)) lives.push_back({buffers_[b].maker->index(), last_[b], Rounded(buffers_[b].bytes)});
+    }
+    for (const auto& op : computation_.instructions()) {
+      const int64_t inside = BytesInside(*op);
+      if (inside > 0) lives.push_back({op->index(), op->index(), inside});
+    }
+    return lives;
+  }
+
+  int64_t BytesInProgramOrder() const {
+    const int n = computation_.size();
     std::vector<std::vector<int>> free_after(n + 1);
     for (int b = 0; b < buffers_.size(); ++b) {
       if (IsPlaced(b)) free_after[last_[b]].push_back(b);
@@ -134,22 +165,18 @@ class Allocator {
       for (const int b : buffers_.Of(op)) {
         if (buffers_[b].maker == &op && IsPlaced(b)) at[b] = places.Take(Rounded(buffers_[b].bytes));
       }
-      int64_t inside = 0;
-      if (HasTrait(op.opcode(), kRunsBody)) {
-        for (const Computation* callee : op.called()) inside = std::max(inside, needs_[callee->index()]);
-      }
+      const int64_t inside = BytesInside(op);
       if (inside > 0) places.Free(places.Take(inside), inside);
       for (const int b : free_after[i]) places.Free(at[b], Rounded(buffers_[b].bytes));
     }
     return places.highest();
   }
 
- private:
   // What updates an array of the caller in place lies there.
   void MarkUpdatedArguments() {
     for (const auto& op : computation_.instructions()) {
-      const int updated = UpdatedOperand(*op);
-      if (updated < 0) continue;
+      const int updated = HasTrait(op->opcode(), kInPlace) ? 0 : UpdatedOperand(*op);
+      if (updated < 0 || op->num_operands() == 0) continue;
       const auto results = buffers_.Of(*op), operands = buffers_.Of(*op->operand(updated));
       if (results.size() != 1 || operands.size() != 1) continue;
       const int from = operands[0];
@@ -255,7 +282,7 @@ std::vector<int> PlacesTaken(const Computation& computation, const Buffers& buff
   return taken;
 }
 
-MemoryNeeds ComputeMemoryNeeds(const Module& module, const ArraySize* size) {
+MemoryNeeds ComputeMemoryNeeds(const Module& module, const ArraySize* size, bool packs) {
   MemoryNeeds needs;
   if (module.entry() == nullptr || module.entry()->root() == nullptr) return needs;
   const MemorySpaces spaces(module);
@@ -271,7 +298,7 @@ MemoryNeeds ComputeMemoryNeeds(const Module& module, const ArraySize* size) {
   for (const auto& computation : module.computations()) {
     if (computation->root() == nullptr || computation->is_fusion()) continue;
     temporary[computation->index()] =
-        Allocator(*computation, is_branch[computation->index()], temporary, size, memory).Run();
+        Allocator(*computation, is_branch[computation->index()], temporary, size, memory).Run(packs);
   }
   needs.temporary = temporary[module.entry()->index()];
   const Buffers buffers(*module.entry(), size, &memory);

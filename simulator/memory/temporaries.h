@@ -40,6 +40,7 @@ std::vector<int> LastUses(const Computation& computation, const Buffers& buffers
 std::vector<int> PlacesTaken(const Computation& computation, const Buffers& buffers,
                              const std::vector<int>& last_uses, const std::vector<bool>& stays);
 
-MemoryNeeds ComputeMemoryNeeds(const Module& module, const ArraySize* size = nullptr);
+// `packs`: places are not handed out in program order but largest array first (packed_lives.h).
+MemoryNeeds ComputeMemoryNeeds(const Module& module, const ArraySize* size = nullptr, bool packs = false);
 
 }  // namespace toroid

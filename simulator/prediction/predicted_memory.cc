@@ -37,9 +37,10 @@ const Shape& LeafOf(const Shape& shape, int64_t leaf, std::string* name) {
 }  // namespace
 
 void PredictionBuilder::AddMemory() {
-  const Tiling tiling{inputs_.machine.family.core().vector().sublanes(),
-                      inputs_.machine.family.core().vector().lanes()};
-  const ArraySize size = PaddedSize(tiling);
+  const CoreSpec& core = inputs_.machine.family.core();
+  const Tiling tiling{core.vector().sublanes(), core.vector().lanes()};
+  // A program that was lowered by plain rules has no layouts.
+  const ArraySize size = core.has_simple() ? LeastPaddedSize(tiling) : PaddedSize(tiling);
   const MemoryProfile profile = ProfileMemory(module_, schedule_, inputs_.slots, &size);
   PredictedMemory& memory = prediction_.memory;
   memory.capacity = inputs_.machine.family.core().memory_bytes();
@@ -49,7 +50,7 @@ void PredictionBuilder::AddMemory() {
   memory.activations = profile.bytes(MemoryClass::kActivation);
   memory.workspace = profile.bytes(MemoryClass::kWorkspace);
   memory.peak = profile.peak_bytes;
-  const MemoryNeeds needs = ComputeMemoryNeeds(module_, &size);
+  const MemoryNeeds needs = ComputeMemoryNeeds(module_, &size, /*packs=*/core.has_simple());
   memory.temporary = needs.temporary;
   memory.allocated = needs.All();
   memory.host_peak = ComputeHostPeakMemory(module_).bytes;

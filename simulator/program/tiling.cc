@@ -96,6 +96,16 @@ ArraySize PaddedSize(const Tiling& tiling) {
   };
 }
 
+ArraySize LeastPaddedSize(const Tiling& tiling) {
+  return [tiling, padded = PaddedSize(tiling)](const Shape& array) {
+    if (array.rank() < 2 || (array.custom_layout() != nullptr && array.custom_layout()->tiles_size() > 0))
+      return padded(array);
+    Shape least = array;
+    SetOrder(LeastPaddingOrder(array, tiling), &least);
+    return padded(least);
+  };
+}
+
 double TilesOf(const Shape& shape, const Tiling& tiling) {
   const double elements = PaddedElements(shape, tiling);
   int64_t rows = tiling.sublanes;

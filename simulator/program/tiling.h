@@ -26,6 +26,10 @@ double PaddedElements(const Shape& shape, const Tiling& tiling);
 double PaddedBytes(const Shape& shape, const Tiling& tiling);
 // Those, for analyses of memory.
 ArraySize PaddedSize(const Tiling& tiling);
+// The same for a program that has no layouts yet: each array lies in the order of its dimensions that needs the least padding,
+// as the compilers of TPUs store them, unless its layout names tiles.
+// Example: f32[28672,32,16] takes 59 MB, in row-major order 470 MB.
+ArraySize LeastPaddedSize(const Tiling& tiling);
 
 // PaddedElements of an array whose two minor dimensions have these extents, all others together `outer`.
 double PaddedElements(double outer, int64_t second_minor, int64_t minor, int64_t element_bytes,
@@ -44,8 +48,8 @@ bool IsConcatenatedInPlace(const Instruction& op);
 int64_t RowsOfTile(int64_t second_minor, int64_t element_bytes, const Tiling& tiling);
 
 // The order of dimensions, minor to major, that needs the least padding; row-major if that is as good.
-// Example: f32[65536,64] gives {0,1}; f32[2048,128,2] gives {1,2,0}, tiles of two rows, as Google's compiler takes arguments. With
-// `prefers_whole`, for what it makes itself, {1,0,2}: of orders that pad alike one whose tiles have all their rows.
+// Example: f32[65536,64] gives {0,1}; f32[2048,128,2] gives {1,2,0}, tiles of two rows, as Google's compiler takes arguments.
+// With `prefers_whole`, for what it makes itself, {1,0,2}: of orders that pad alike one whose tiles have all their rows.
 Dims LeastPaddingOrder(const Shape& shape, const Tiling& tiling, bool prefers_whole = false);
 
 // Gives the shape that order of dimensions.

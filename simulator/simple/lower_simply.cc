@@ -9,6 +9,7 @@
 #include "hlo/passes/split_collectives_pass.h"
 #include "simulator/compiler/fusion/fusion_pass.h"
 #include "simulator/compiler/rewrites/simplify_pass.h"
+#include "simulator/memory/memory_order_pass.h"
 #include "simulator/program/tiling.h"
 #include "simulator/simple/plain_groups.h"
 
@@ -20,7 +21,8 @@ absl::StatusOr<std::unique_ptr<Module>> LowerSimply(const Module& module, const 
   PassPipeline pipeline;
   pipeline.Add<SplitCollectivesPass>()
       .Add<SimplifyPass>(/*keeps_barriers=*/false, tiling)
-      .Add<FusionPass>(tiling, PlainGroups);
+      .Add<FusionPass>(tiling, PlainGroups)
+      .Add<MemoryOrderPass>(tiling);
   const absl::StatusOr<std::vector<PassReport>> reports = pipeline.Run(&lowered);
   if (!reports.ok()) return reports.status();
   return lowered;

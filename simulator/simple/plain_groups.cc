@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "hlo/analysis/custom_call_targets.h"
 #include "hlo/analysis/work.h"
 
@@ -61,7 +62,11 @@ bool CanFollow(const Instruction& op) { return IsElementwise(op.opcode()) || IsR
 class Planner {
  public:
   explicit Planner(const Computation& computation)
-      : computation_(computation), n_(computation.size()), users_(n_), leaf_bytes_(n_, 0) {
+      : computation_(computation),
+        n_(computation.size()),
+        users_(n_),
+        leaf_bytes_(n_, 0),
+        is_dear_(n_, false) {
     plan_.written.assign(n_, false);
     plan_.renamed.assign(n_, false);
     for (const auto& op : computation.instructions()) {
@@ -112,11 +117,22 @@ class Planner {
       leaf_bytes_[i] += std::min(leaf_bytes_[operand->index()], IsPart(op) ? own : 1e300);
     }
     const double readers = static_cast<double>(users_[i].size());
-    if (IsReadFromMemory(op) ||
+    is_dear_[i] = HasTrait(op.opcode(), kTranscendental) ||
+                  absl::c_any_of(op.operands(), [&](const Instruction* operand) {
+                    return is_dear_[operand->index()] && !plan_.written[operand->index()];
+                  });
+    // A product reads its operands several times, too often to make a dear one for each of several readers.
+    const bool is_made_once = readers > 1 && is_dear_[i] && IsReadByProduct(op);
+    if (IsReadFromMemory(op) || is_made_once ||
         (readers > 1 && readers * leaf_bytes_[i] > (1 + readers) * own + leaf_bytes_[i])) {
       plan_.written[i] = true;
       leaf_bytes_[i] = own;
     }
+  }
+
+  bool IsReadByProduct(const Instruction& op) const {
+    return absl::c_any_of(users_[op.index()],
+                          [](const Instruction* user) { return IsMatrixOp(user->opcode()); });
   }
 
   static bool IsPart(const Instruction& op) {
@@ -152,6 +168,7 @@ class Planner {
   const int n_;
   std::vector<std::vector<const Instruction*>> users_;
   std::vector<double> leaf_bytes_;  // Read from memory to make the value where it is read.
+  std::vector<bool> is_dear_;       // Made with transcendental functions, since it was last in memory.
   GroupPlan plan_;
 };
 

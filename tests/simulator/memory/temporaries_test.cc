@@ -36,6 +36,19 @@ TEST(TemporariesTest, NothingMovesToMakeRoom) {
   EXPECT_EQ(needs.results, 4 * kMiB);
 }
 
+TEST(TemporariesTest, PackedTheLargestLiesWhereASmallOneWas) {
+  auto module = ParseModule(R"(ENTRY main {
+    x = f32[1024,1024] parameter(0)
+    w = f32[1024,8192] parameter(1)
+    s = f32[1024,1024] sine(x)
+    t = f32[1024,1024] transpose(s), dimensions={1,0}
+    h = f32[1024,8192] dot(t, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    ROOT r = f32[1024,1024] dot(w, h), lhs_contracting_dims={1}, rhs_contracting_dims={1} })");
+  ASSERT_OK(module.status());
+  EXPECT_EQ(ComputeMemoryNeeds(**module).temporary, 40 * kMiB);
+  EXPECT_EQ(ComputeMemoryNeeds(**module, nullptr, /*packs=*/true).temporary, 36 * kMiB);
+}
+
 // What each trip of a loop keeps is written into the array of all trips: 64 MiB, once.
 TEST(TemporariesTest, GroupsThatUpdateTheStateOfALoopWriteItInPlace) {
   const char loop[] = R"(

@@ -66,5 +66,17 @@ TEST(TilingTest, TheOrderOfLeastPaddingPutsTheWorstDimensionOutermost) {
   EXPECT_THAT(LeastPaddingOrder(Shape(xla::F32, {4096, 1024}), kTiling), ElementsAre(1, 0));
 }
 
+TEST(TilingTest, AProgramWithoutLayoutsPadsLittle) {
+  const ArraySize size = LeastPaddedSize(kTiling);
+  const Shape thin(xla::F32, {28672, 32, 16});
+  EXPECT_EQ(size(thin), int64_t{28672} * 32 * 16 * 4);
+  EXPECT_EQ(PaddedSize(kTiling)(thin), int64_t{28672} * 32 * 128 * 4);
+  EXPECT_EQ(size(Shape(xla::F32, {100})), PaddedSize(kTiling)(Shape(xla::F32, {100})));
+  // A layout with tiles is that of a compiler.
+  Shape laid_out = thin;
+  SetTiled({2, 1, 0}, kTiling, &laid_out);
+  EXPECT_EQ(size(laid_out), PaddedSize(kTiling)(laid_out));
+}
+
 }  // namespace
 }  // namespace toroid

@@ -74,11 +74,34 @@ TEST(PlainGroupsTest, AValueThatSeveralReadIsWrittenIfThatIsLessToMove) {
   // Made of one: reading that is as cheap.
   EXPECT_THAT(Groups(R"(
     x = f32[64,64] parameter(0)
-    t = f32[64,64] tanh(x)
+    t = f32[64,64] negate(x)
     d = f32[64,64] dot(t, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
     e = f32[64,64] dot(t, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}
     ROOT r = (f32[64,64], f32[64,64]) tuple(d, e)
 )"),
+              UnorderedElementsAre("d", "e"));
+}
+
+// Two products would make each element of a tanh several times; two sums make it once each, while its operand is read.
+TEST(PlainGroupsTest, ADearValueThatSeveralProductsReadIsWritten) {
+  EXPECT_THAT(Groups(R"(
+    x = f32[64,64] parameter(0)
+    t = f32[64,64] tanh(x)
+    n = f32[64,64] negate(t)
+    d = f32[64,64] dot(n, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    e = f32[64,64] dot(n, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+    ROOT r = (f32[64,64], f32[64,64]) tuple(d, e)
+)"),
+              UnorderedElementsAre("n", "d", "e"));
+  EXPECT_THAT(Groups(R"(
+    x = f32[64,64] parameter(0)
+    zero = f32[] constant(0)
+    t = f32[64,64] tanh(x)
+    d = f32[64] reduce(t, zero), dimensions={0}, to_apply=sum
+    e = f32[64] reduce(t, zero), dimensions={1}, to_apply=sum
+    ROOT r = (f32[64], f32[64]) tuple(d, e)
+)",
+                     "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }"),
               UnorderedElementsAre("d", "e"));
 }
 

@@ -19,7 +19,7 @@ namespace toroid {
 namespace {
 
 // benchmarks/results/training_runs.txt has the errors; a change of the model that makes one larger than this is no improvement.
-constexpr double kLargestError = 0.12;
+constexpr double kLargestError = 0.15;
 
 // Of steps whose settings are published in part.
 constexpr double kLargestErrorOfAssumed = 0.30;
