@@ -21,26 +21,38 @@ struct ProductSizes {
   double batch = 1, m = 1, k = 1, n = 1;
 };
 
-// TPU compilers write products as convolutions: without windows, or with one that picks, for each index of a batch
-// dimension, that one: size n, stride n - 1, base dilation n.
+// TPU compilers write products as convolutions, their further dimensions as windows of size n. Such a window
+// - takes each index of a row dimension alone: size 1;
+// - picks for each index of a batch dimension that one: stride n - 1, base dilation n;
+// - or lays the kernel beside one element, so that each of n results reads another of its rows: padding n - 1 on both sides;
+// - or spans the whole input for one result: a sum over n.
 std::optional<ProductSizes> SizesOfWindowedProduct(const Instruction& op) {
   if (op.opcode() != Opcode::kConvolution || op.num_operands() != 2) return std::nullopt;
   const ConvolutionView view(op);
   if (view.feature_groups() != 1 || view.batch_groups() != 1) return std::nullopt;
   const Shape &lhs = op.operand(0)->shape(), &rhs = op.operand(1)->shape();
   ProductSizes sizes;
-  for (size_t i = 0; i < view.input_spatial().size(); ++i) {
-    const auto& window = op.attrs().window().dimensions(static_cast<int>(i));
-    const int64_t n = window.size();
-    const bool picks = window.base_dilation() == n && window.stride() == std::max<int64_t>(1, n - 1) &&
-                       lhs.dim(view.input_spatial()[i]) == n &&
-                       op.shape().dim(view.output_spatial()[i]) == n && window.padding_low() == 0;
-    if (!picks) return std::nullopt;
-    sizes.batch *= static_cast<double>(n);
-  }
   sizes.m = static_cast<double>(lhs.dim(view.input_batch()));
   sizes.k = static_cast<double>(lhs.dim(view.input_feature()));
   sizes.n = static_cast<double>(rhs.dim(view.kernel_output_feature()));
+  for (size_t i = 0; i < view.input_spatial().size(); ++i) {
+    const WindowDim window = WindowView(op)[static_cast<int>(i)];
+    const int64_t n = window.size;
+    const int64_t read = lhs.dim(view.input_spatial()[i]), made = op.shape().dim(view.output_spatial()[i]);
+    const bool is_dense = window.stride == 1 && window.base_dilation == 1 && window.window_dilation == 1;
+    if (window.base_dilation == n && window.stride == std::max<int64_t>(1, n - 1) && read == n && made == n &&
+        window.padding_low == 0) {
+      sizes.batch *= static_cast<double>(n);
+    } else if (window.IsTrivial() && read == made) {
+      sizes.m *= static_cast<double>(made);
+    } else if (is_dense && read == 1 && made == n && window.padding_low == n - 1) {
+      sizes.n *= static_cast<double>(n);
+    } else if (is_dense && read == n && made == 1 && window.padding_low == 0) {
+      sizes.k *= static_cast<double>(n);
+    } else {
+      return std::nullopt;
+    }
+  }
   return sizes;
 }
 

@@ -53,6 +53,43 @@ TEST(SimpleCoreTest, ProductsByFlops) {
   EXPECT_EQ(time.flops, 2.0 * 1024 * 1024 * 1024);
 }
 
+// As TPU compilers write bf16[6,2048,4096] x [4096,64,128], its gradient's sums over 64 and over 6, and a batch of 6.
+TEST(SimpleCoreTest, ProductsWrittenAsConvolutionsCountAsProducts) {
+  const struct {
+    const char* body;
+    double flops;
+  } cases[] = {
+      {R"(
+    x = bf16[6,2048,1,4096] parameter(0)
+    w = bf16[1,64,128,4096] parameter(1)
+    ROOT y = bf16[6,2048,64,128] convolution(x, w), window={size=1x64 pad=0_0x63_63 rhs_reversal=0x1}, dim_labels=0b1f_01oi->0b1f
+)",
+       2.0 * 6 * 2048 * 4096 * 64 * 128},
+      {R"(
+    x = bf16[6,2048,64,128] parameter(0)
+    w = bf16[1,64,128,4096] parameter(1)
+    ROOT y = bf16[6,2048,1,4096] convolution(x, w), window={size=1x64}, dim_labels=0b1f_01io->0b1f
+)",
+       2.0 * 6 * 2048 * 4096 * 64 * 128},
+      {R"(
+    x = bf16[6,4096,2048] parameter(0)
+    w = bf16[6,2048,512] parameter(1)
+    ROOT y = bf16[1,4096,512] convolution(x, w), window={size=6}, dim_labels=0bf_0io->0bf
+)",
+       2.0 * 6 * 4096 * 2048 * 512},
+      {R"(
+    x = bf16[6,256,128] parameter(0)
+    w = bf16[6,128,512] parameter(1)
+    ROOT y = bf16[6,256,512] convolution(x, w), window={size=6 stride=5 lhs_dilate=6}, dim_labels=0bf_0io->0bf
+)",
+       2.0 * 6 * 256 * 128 * 512},
+  };
+  for (const auto& written : cases) {
+    SCOPED_TRACE(written.body);
+    EXPECT_EQ(RootTime(written.body).flops, written.flops);
+  }
+}
+
 TEST(SimpleCoreTest, EightBitsPassFasterWhereTheMachineSaysSo) {
   const auto product = [](const char* a, const char* b, const CoreSpec& core) {
     const GroupTime time =
