@@ -84,7 +84,7 @@ double PaddedFlops(const ProductSizes& s, double tile, double rows) {
 }
 
 double PaddedTo(const Shape& shape, const Tiling& tiling) {
-  if (!shape.IsTuple()) return shape.IsArray() ? PaddedBytes(shape, tiling) : 0;
+  if (!shape.IsTuple()) return shape.IsArray() ? static_cast<double>(LeastPaddedSize(tiling)(shape)) : 0;
   double bytes = 0;
   for (const Shape& element : shape.tuple_shapes()) bytes += PaddedTo(element, tiling);
   return bytes;

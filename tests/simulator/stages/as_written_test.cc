@@ -53,7 +53,7 @@ ENTRY main {
 )",
                       ops, "}");
 }
-constexpr double kProduct = 2.0 * 4096 * 4096 * 4096 / (917.5e12 * 0.845);
+constexpr double kProduct = 2.0 * 4096 * 4096 * 4096 / (917.5e12 * 0.84);
 constexpr double kStart = 1.21e-6;
 
 TEST(AsWrittenTest, FusionsInFusionsAreOneGroup) {
