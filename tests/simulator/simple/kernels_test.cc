@@ -135,8 +135,7 @@ TEST(KernelsTest, WhatTheUserGivesCountsFirst) {
   EXPECT_THAT(by_time.notes, IsEmpty());
   const Prediction by_flops = Predict(*module, {"my_exp=8.5e12,1e6", "exp=1s"});
   // At 84 % of the peak of v6e, 4 x 256^2 x 2 x 1.75 GHz.
-  EXPECT_NEAR(static_cast<double>(KernelRow(by_flops).picoseconds) * 1e-12, 8.5e12 / (917.5e12 * 0.84),
-              1e-5);
+  EXPECT_NEAR(static_cast<double>(KernelRow(by_flops).picoseconds) * 1e-12, 8.5e12 / (917.5e12 * 0.84), 1e-5);
   EXPECT_EQ(KernelRow(by_flops).bytes, 1'000'000);
 }
 
