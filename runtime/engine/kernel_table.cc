@@ -47,4 +47,15 @@ Kernel KernelOf(Opcode opcode) {
   return nullptr;
 }
 
+int64_t ScratchBytes(const Instruction& instruction, absl::Span<const int64_t> rows) {
+  switch (instruction.opcode()) {
+    case Opcode::kDot:
+      return DotScratchBytes(instruction, rows);
+    case Opcode::kSort:
+      return SortScratchBytes(instruction, rows);
+    default:
+      return 0;
+  }
+}
+
 }  // namespace toroid

@@ -14,7 +14,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "hlo/base/math.h"
+#include "runtime/engine/kernel_table.h"
 #include "runtime/groups/run_group.h"
+#include "runtime/kernels/movement.h"
 #include "runtime/moves/run_move.h"
 
 namespace toroid {
@@ -77,6 +79,29 @@ bool HandsOnStorage(Opcode opcode) {
          opcode == Opcode::kCustomCall;
 }
 
+// Whether the step's kernel reads its operands until it ends, and writes to arrays of its own.
+bool WritesApart(const Step& step) {
+  if (const Move* move = MoveOf(step)) return !move->is_operand;
+  if (step.instructions != 1 || GroupOf(step) != nullptr) return false;
+  switch (step.instruction->opcode()) {
+    case Opcode::kBroadcast:
+    case Opcode::kTranspose:
+    case Opcode::kConcatenate:
+    case Opcode::kSlice:
+      return !HandsOnOperand(*step.instruction);
+    case Opcode::kReverse:
+    case Opcode::kPad:
+    case Opcode::kDot:
+    case Opcode::kConvolution:
+    case Opcode::kGather:
+    case Opcode::kFft:
+    case Opcode::kSort:
+      return true;
+    default:
+      return false;
+  }
+}
+
 class Estimator {
  public:
   explicit Estimator(int64_t copies) : copies_(copies) {}
@@ -103,21 +128,27 @@ class Estimator {
         if ((step.last_uses >> i) & 1) outside -= bytes[step.operands[i]];
       }
       if (inside.bytes > 0) Raise(SaturatingAdd(outside, inside.bytes), inside.instruction, &peak);
+      // Operands that die here give their place to results only where the kernel can take it.
+      const int64_t before = live;
+      int64_t dying = 0;
       for (const int slot : step.frees) {
-        live -= bytes[slot];
+        dying = SaturatingAdd(dying, bytes[slot]);
         bytes[slot] = 0;
       }
-      bytes[step.result] = ResultBytes(step, bytes, uniform[step.result]);
+      live -= dying;
+      bytes[step.result] = std::max(ResultBytes(step, bytes, uniform[step.result]), HandedOn(step, dying));
+      const int64_t results = bytes[step.result];
       for (const int slot : step.more_results) {
         bytes[slot] = Rows(plan.values[slot]->shape().ByteSize(), uniform[slot]);
         live = SaturatingAdd(live, bytes[slot]);
       }
-      Raise(SaturatingAdd(live, bytes[step.result]), &instruction, &peak);
+      const int64_t held = SaturatingAdd(WritesApart(step) ? before : live, results);
+      Raise(SaturatingAdd(held, Scratch(step, uniform)), &instruction, &peak);
       const bool unused = std::find(step.frees.begin(), step.frees.end(), step.result) != step.frees.end();
       if (unused) {
         bytes[step.result] = 0;
       } else {
-        live = SaturatingAdd(live, bytes[step.result]);
+        live = SaturatingAdd(live, results);
       }
     }
     return peak;
@@ -192,9 +223,22 @@ class Estimator {
     const bool computes = move != nullptr || step.instructions > 1 ||
                           (IsElementwise(opcode) && opcode != Opcode::kConvert && opcode != Opcode::kSelect);
     for (const int slot : step.operands) {
-      if (!computes && bytes[slot] == result) return 0;
+      if (!computes && !WritesApart(step) && bytes[slot] == result) return 0;
     }
     return result;
+  }
+
+  // Bytes of dying operands that live on in the result.
+  int64_t HandedOn(const Step& step, int64_t dying) const {
+    if (step.instructions != 1 || !HasTrait(step.instruction->opcode(), kNoStorage)) return 0;
+    return std::min(dying, Rows(step.instruction->shape().ByteSize(), /*uniform=*/false));
+  }
+
+  int64_t Scratch(const Step& step, const std::vector<bool>& uniform) const {
+    if (step.instructions != 1 || GroupOf(step) != nullptr || MoveOf(step) != nullptr) return 0;
+    absl::InlinedVector<int64_t, 4> rows;
+    for (const int slot : step.operands) rows.push_back(uniform[slot] ? 1 : copies_);
+    return ScratchBytes(*step.instruction, rows);
   }
 
   int64_t Rows(int64_t bytes, bool uniform) const {

@@ -19,7 +19,8 @@ struct PeakEstimate {
 };
 
 // A lower bound of the bytes a run of the plan holds at its peak, from the sizes the program states. It
-// counts the values that are live after an instruction, without operands that die there. A value that may
+// counts the values that are live while an instruction runs, and the scratch memory that its kernel states (ScratchBytes);
+// operands that die there count where the kernel cannot take their place. A value that may
 // share storage with another counts 0. A value counts one row, unless `uniform_arguments` says that a
 // parameter it depends on has `copies` rows. A conditional counts its smallest branch; a loop counts the
 // larger of its condition and body.

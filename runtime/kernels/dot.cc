@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "runtime/loops/convert_loops.h"
 #include "runtime/loops/gemm.h"
@@ -86,16 +87,49 @@ absl::Status Convert(const OpCall& call, PrimitiveType from, PrimitiveType to, i
   return absl::OkStatus();
 }
 
+// Whether an operand needs no copy to be in the order [batch, free, contracting].
+bool IsContractingLast(const Shape& shape, const Side& side) {
+  return InOrder(shape, {&side.batch, &side.free, &side.contracting});
+}
+
+// Whether it is in neither of the two orders that products take.
+bool NeedsPermutation(const Shape& shape, const Side& side) {
+  return !IsContractingLast(shape, side) && !InOrder(shape, {&side.batch, &side.contracting, &side.free});
+}
+
 // Brings an operand into the order [batch, free, contracting], or [batch, contracting, free] if that needs no
 // copy; `contracting_last` says which.
 absl::Status Prepare(const OpCall& call, const Shape& shape, const Side& side, PrimitiveType type,
                      MeshBuffer* buffer, bool* contracting_last) {
-  *contracting_last = InOrder(shape, {&side.batch, &side.free, &side.contracting});
-  if (!*contracting_last && !InOrder(shape, {&side.batch, &side.contracting, &side.free})) {
+  *contracting_last = IsContractingLast(shape, side);
+  if (NeedsPermutation(shape, side)) {
     *contracting_last = true;
     RETURN_IF_ERROR(Permute(call, shape, {&side.batch, &side.free, &side.contracting}, buffer));
   }
   return Convert(call, shape.element_type(), type, shape.NumElements(), buffer);
+}
+
+// The type in which the product of two arrays is summed.
+PrimitiveType SumType(const Shape& lhs, const Shape& rhs, const Shape& shape) {
+  return GemmType(rhs.element_type(), GemmType(lhs.element_type(), shape.element_type()));
+}
+
+// What Prepare allocates: at its peak, and what stays.
+struct PreparedBytes {
+  int64_t peak = 0, left = 0;
+};
+
+PreparedBytes BytesPrepared(const Shape& shape, const Side& side, PrimitiveType type, int64_t rows) {
+  const int64_t elements = SaturatingMultiply(shape.NumElements(), rows);
+  PreparedBytes bytes;
+  if (NeedsPermutation(shape, side)) {
+    bytes.peak = bytes.left = SaturatingMultiply(elements, ByteWidth(shape.element_type()));
+  }
+  if (shape.element_type() != type) {
+    bytes.left = SaturatingMultiply(elements, ByteWidth(type));
+    bytes.peak = SaturatingAdd(bytes.peak, bytes.left);
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -104,8 +138,7 @@ absl::Status Dot(const OpCall& call, const DotView& numbers, const DotOperand& l
                  const Shape& shape, MeshBuffer* result) {
   const Side l(lhs.shape, numbers.lhs_batch(), numbers.lhs_contracting());
   const Side r(rhs.shape, numbers.rhs_batch(), numbers.rhs_contracting());
-  PrimitiveType type = GemmType(lhs.shape.element_type(), shape.element_type());
-  type = GemmType(rhs.shape.element_type(), type);
+  const PrimitiveType type = SumType(lhs.shape, rhs.shape, shape);
   MeshBuffer a = lhs.buffer, b = rhs.buffer;
   bool lhs_k_last, rhs_k_last;
   // Contracting dimensions are paired by position, so both operands keep them in the same order.
@@ -150,6 +183,24 @@ absl::Status Dot(const OpCall& call, const DotView& numbers, const DotOperand& l
   RETURN_IF_ERROR(Convert(call, type, shape.element_type(), elements, &out));
   *result = std::move(out);
   return absl::OkStatus();
+}
+
+int64_t DotScratchBytes(const Instruction& dot, absl::Span<const int64_t> rows) {
+  const DotView numbers(dot);
+  const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape(), &shape = dot.shape();
+  const PrimitiveType type = SumType(lhs, rhs, shape);
+  const PreparedBytes l =
+      BytesPrepared(lhs, Side(lhs, numbers.lhs_batch(), numbers.lhs_contracting()), type, rows[0]);
+  const PreparedBytes r =
+      BytesPrepared(rhs, Side(rhs, numbers.rhs_batch(), numbers.rhs_contracting()), type, rows[1]);
+  const int64_t most_rows = std::max(rows[0], rows[1]);
+  const int64_t result = SaturatingMultiply(shape.ByteSize(), most_rows);
+  int64_t sums = 0;  // In another type than the result.
+  if (shape.element_type() != type) {
+    sums = SaturatingMultiply(SaturatingMultiply(shape.NumElements(), ByteWidth(type)), most_rows);
+  }
+  const int64_t preparing = std::max(l.peak, SaturatingAdd(l.left, r.peak)) - result;
+  return std::max(preparing, SaturatingAdd(SaturatingAdd(l.left, r.left), sums));
 }
 
 absl::Status ExecuteDot(OpCall& call) {

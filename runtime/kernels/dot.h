@@ -5,13 +5,20 @@
 // and a pred result is the or of ands.
 #pragma once
 
+#include <cstdint>
+
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "hlo/ir/attribute_views.h"
+#include "hlo/ir/module.h"
 #include "runtime/plan/op_call.h"
 
 namespace toroid {
 
 absl::Status ExecuteDot(OpCall& call);
+
+// Bytes that a dot holds at its peak beside operands and result, for operands brought into order and type; `rows`: of each operand.
+int64_t DotScratchBytes(const Instruction& dot, absl::Span<const int64_t> rows);
 
 // An array of some shape, uniform or with one row per device.
 struct DotOperand {

@@ -57,7 +57,36 @@ std::optional<absl::InlinedVector<Border, 6>> BordersOf(const PadView& pad, cons
   return borders;
 }
 
+// Whether dimensions of more than one element keep their order.
+bool KeepsOrder(const Shape& from, absl::Span<const int64_t> permutation) {
+  int64_t last = -1;
+  for (const int64_t d : permutation) {
+    if (from.dim(d) == 1) continue;
+    if (d < last) return false;
+    last = d;
+  }
+  return true;
+}
+
 }  // namespace
+
+bool HandsOnOperand(const Instruction& instruction) {
+  const Shape& from = instruction.operand(0)->shape();
+  switch (instruction.opcode()) {
+    case Opcode::kBroadcast:
+      // Only unit dimensions are added: the bytes stay, unless dimensions change order.
+      return from.NumElements() == instruction.shape().NumElements() &&
+             std::is_sorted(instruction.dimensions().begin(), instruction.dimensions().end());
+    case Opcode::kTranspose:
+      return KeepsOrder(from, instruction.dimensions());
+    case Opcode::kConcatenate:
+      return instruction.num_operands() == 1;
+    case Opcode::kSlice:
+      return from.SameDims(instruction.shape());
+    default:
+      return false;
+  }
+}
 
 absl::Status ExecuteIdentity(OpCall& call) {
   call.result() = call.TakeOperand(0);
@@ -69,11 +98,7 @@ absl::Status ExecuteReshape(OpCall& call) { return ExecuteIdentity(call); }
 absl::Status ExecuteBroadcast(OpCall& call) {
   const Shape& from = call.operand_shape(0);
   const Shape& to = call.shape();
-  if (from.NumElements() == call.result_elements()) {
-    // Only unit dimensions are added: the bytes stay, unless dimensions change order.
-    const auto dimensions = call.instruction().dimensions();
-    if (std::is_sorted(dimensions.begin(), dimensions.end())) return ExecuteIdentity(call);
-  }
+  if (HandsOnOperand(call.instruction())) return ExecuteIdentity(call);
   const bool uniform = call.uniform(0);
   RETURN_IF_ERROR(call.NewResult(uniform));
   const int64_t rows = call.rows(0), width = WidthOf(to);
@@ -91,15 +116,7 @@ absl::Status ExecuteTranspose(OpCall& call) {
   const Shape& from = call.operand_shape(0);
   const Shape& to = call.shape();
   const auto permutation = call.instruction().dimensions();
-  // A transpose that moves only unit dimensions leaves the bytes unchanged.
-  int64_t last = -1;
-  bool identity = true;
-  for (const int64_t d : permutation) {
-    if (from.dim(d) == 1) continue;
-    identity &= d > last;
-    last = d;
-  }
-  if (identity) return ExecuteIdentity(call);
+  if (HandsOnOperand(call.instruction())) return ExecuteIdentity(call);
   RETURN_IF_ERROR(call.NewResult(call.uniform(0)));
   const int64_t width = WidthOf(to);
   const Dims from_strides = RowMajorStrides(from.dims(), width),
@@ -129,7 +146,7 @@ absl::Status ExecuteReverse(OpCall& call) {
 }
 
 absl::Status ExecuteConcatenate(OpCall& call) {
-  if (call.num_operands() == 1) return ExecuteIdentity(call);
+  if (HandsOnOperand(call.instruction())) return ExecuteIdentity(call);
   const Shape& to = call.shape();
   const int64_t d = call.instruction().dimension();
   const bool uniform = call.AllUniform();
@@ -153,7 +170,7 @@ absl::Status ExecuteConcatenate(OpCall& call) {
 absl::Status ExecuteSlice(OpCall& call) {
   const Shape& from = call.operand_shape(0);
   const Shape& to = call.shape();
-  if (from.SameDims(to)) return ExecuteIdentity(call);
+  if (HandsOnOperand(call.instruction())) return ExecuteIdentity(call);
   RETURN_IF_ERROR(call.NewResult(call.uniform(0)));
   if (call.result_elements() == 0) return absl::OkStatus();
   const int64_t width = WidthOf(to);

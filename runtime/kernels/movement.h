@@ -7,6 +7,7 @@
 #pragma once
 
 #include "absl/status/status.h"
+#include "hlo/ir/module.h"
 #include "runtime/plan/op_call.h"
 
 namespace toroid {
@@ -19,5 +20,8 @@ absl::Status ExecuteReverse(OpCall& call);
 absl::Status ExecuteConcatenate(OpCall& call);
 absl::Status ExecuteSlice(OpCall& call);
 absl::Status ExecutePad(OpCall& call);
+
+// Whether the result of a broadcast, transpose, concatenate or slice is the operand's buffer, as nothing moves.
+bool HandsOnOperand(const Instruction& instruction);
 
 }  // namespace toroid

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/native_types.h"
 #include "runtime/kernels/comparator_sort.h"
@@ -213,7 +214,35 @@ StridedLoop LineLoop(const Shape& shape, int d, int64_t rows, bool uniform, bool
   return loop;
 }
 
+// Bytes of the order, and of what makes it: by `keys` a number for each of them, another for key and place, and as much for the
+// radix sort's other side.
+int64_t OrderingBytes(int64_t length, int64_t lines, const std::optional<std::vector<SortKey>>& keys) {
+  const int64_t order = length * lines * static_cast<int64_t>(sizeof(int64_t));
+  if (!keys.has_value()) return order;
+  const int64_t at_work =
+      length >= kLongLine ? std::min<int64_t>(1, lines) : std::min<int64_t>(NumThreads(), lines);
+  const int64_t numbers = static_cast<int64_t>(keys->size()) + (length >= kRadixLine ? 2 : 1);
+  return order + at_work * length * numbers * static_cast<int64_t>(sizeof(int64_t));
+}
+
 }  // namespace
+
+int64_t SortScratchBytes(const Instruction& sort, absl::Span<const int64_t> rows) {
+  const Shape& shape = sort.operand(0)->shape();
+  const int64_t length = shape.dim(static_cast<int>(sort.dimension()));
+  if (shape.NumElements() == 0) return 0;
+  const int64_t most_rows = *std::max_element(rows.begin(), rows.end());
+  int64_t arrays = 0, widest = 0;
+  for (const Instruction* operand : sort.operands()) {
+    const int64_t bytes = SaturatingMultiply(operand->shape().ByteSize(), most_rows);
+    arrays = SaturatingAdd(arrays, bytes);
+    widest = std::max(widest, bytes);
+  }
+  const int64_t lines = most_rows * (shape.NumElements() / length);
+  const int64_t order = OrderingBytes(length, lines, std::nullopt);
+  // While the lines are sorted there are no results yet; then one sorted operand stands beside them.
+  return std::max(OrderingBytes(length, lines, SortKeysOf(*sort.called(0))), order + arrays + widest);
+}
 
 absl::Status ExecuteSort(OpCall& call) {
   const Shape& shape = call.operand_shape(0);
@@ -233,16 +262,12 @@ absl::Status ExecuteSort(OpCall& call) {
     lines.arrays.push_back(std::move(array));
     lines.widths.push_back(ByteWidth(operand.element_type()));
   }
-  // `order`, and at most as much for keys and for the scratch memory of stable_sort.
-  const int64_t order_bytes = lines.size() * static_cast<int64_t>(sizeof(lines.order[0]));
-  RETURN_IF_ERROR(call.CheckMemory(3 * order_bytes));
+  const std::optional<std::vector<SortKey>> keys = SortKeysOf(*call.instruction().called(0));
+  RETURN_IF_ERROR(call.CheckMemory(OrderingBytes(lines.length, lines.lines, keys)));
   lines.order.resize(lines.size());
   std::iota(lines.order.begin(), lines.order.end(), 0);
   std::vector<PrimitiveType> types;
   for (int i = 0; i < operands; ++i) types.push_back(call.operand_shape(i).element_type());
-  const std::optional<std::vector<SortKey>> keys = SortKeysOf(*call.instruction().called(0));
-  if (keys.has_value())
-    RETURN_IF_ERROR(call.CheckMemory((2 + static_cast<int64_t>(keys->size())) * order_bytes));
   if (!keys.has_value() || !SortByKeys(lines, *keys, types)) {
     RETURN_IF_ERROR(SortByComparator(call, lines));
   }
@@ -252,6 +277,7 @@ absl::Status ExecuteSort(OpCall& call) {
     RETURN_IF_ERROR(call.New(call.operand_shape(i).ByteSize(), uniform, &sorted));
     TakeInOrder(lines.arrays[i].data(), lines.order, width, sorted.mutable_data());
     RETURN_IF_ERROR(call.New(call.operand_shape(i).ByteSize(), uniform, &results[i]));
+    RETURN_IF_ERROR(call.CheckMemory(OrderingBytes(lines.length, lines.lines, std::nullopt)));
     ParallelStridedCopy(LineLoop(call.operand_shape(i), d, rows, false, /*to_lines=*/false), sorted.data(),
                         results[i].mutable_data());
   }

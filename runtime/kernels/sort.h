@@ -5,11 +5,19 @@
 // finds its place in the neighbouring run by binary search.
 #pragma once
 
+#include <cstdint>
+
 #include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "hlo/ir/module.h"
 #include "runtime/plan/op_call.h"
 
 namespace toroid {
 
 absl::Status ExecuteSort(OpCall& call);
+
+// Bytes that a sort holds at its peak beside operands and results; `rows`: of each operand. The lists of a comparator without
+// keys are not counted.
+int64_t SortScratchBytes(const Instruction& sort, absl::Span<const int64_t> rows);
 
 }  // namespace toroid

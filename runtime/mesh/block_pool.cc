@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <map>
@@ -81,7 +82,8 @@ class IdleBlocks {
 struct BlockAccount {
   std::atomic<int64_t> live_bytes{0};
   std::atomic<int64_t> holders{1};  // The thread, and each of its blocks.
-  int64_t limit = INT64_MAX;        // Read and written by its thread only.
+  // Read and written by its thread only.
+  int64_t limit = INT64_MAX, peak_bytes = 0;
   IdleBlocks idle;
 
   void Leave() {
@@ -118,7 +120,8 @@ char* AllocateBlock(int64_t bytes, BlockAccount** account) {
     block = NewBlock(size);
   }
   if (block == nullptr) return nullptr;
-  mine.live_bytes.fetch_add(size, std::memory_order_relaxed);
+  const int64_t live = mine.live_bytes.fetch_add(size, std::memory_order_relaxed) + size;
+  mine.peak_bytes = std::max(mine.peak_bytes, live);
   mine.holders.fetch_add(1, std::memory_order_relaxed);
   *account = &mine;
   return block;
@@ -135,5 +138,14 @@ ScopedBlockLimit::ScopedBlockLimit(int64_t bytes) : outer_(Mine().limit) { Mine(
 ScopedBlockLimit::~ScopedBlockLimit() { Mine().limit = outer_; }
 
 int64_t LiveBlockBytes() { return Mine().live_bytes.load(std::memory_order_relaxed); }
+
+int64_t PeakBlockBytes() { return Mine().peak_bytes; }
+void ResetPeakBlockBytes() { Mine().peak_bytes = LiveBlockBytes(); }
+
+void NoteScratch(int64_t bytes) {
+  BlockAccount& mine = Mine();
+  const int64_t live = mine.live_bytes.load(std::memory_order_relaxed);
+  if (bytes <= INT64_MAX - live) mine.peak_bytes = std::max(mine.peak_bytes, live + bytes);
+}
 
 }  // namespace toroid

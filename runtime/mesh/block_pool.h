@@ -32,4 +32,10 @@ class ScopedBlockLimit {
 // Bytes that this thread allocated and nobody has freed.
 int64_t LiveBlockBytes();
 
+// Most bytes that were live at once in this thread since the last reset, with what NoteScratch says.
+int64_t PeakBlockBytes();
+void ResetPeakBlockBytes();
+// Memory that a kernel is about to take beside the live blocks, from here or from elsewhere.
+void NoteScratch(int64_t bytes);
+
 }  // namespace toroid

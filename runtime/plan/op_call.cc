@@ -4,6 +4,7 @@
 #include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/base/text_table.h"
+#include "runtime/mesh/block_pool.h"
 #include "runtime/mesh/limit_error.h"
 
 namespace toroid {
@@ -38,7 +39,10 @@ absl::Status OpCall::ReuseOrNewResult(int count, bool uniform) {
 absl::Status OpCall::CheckMemory(int64_t bytes) const {
   const RunState& run = *mesh_.run;
   const int64_t used = MeshBuffer::LiveBytes() + run.held_bytes;
-  if (bytes <= run.max_bytes - used) return absl::OkStatus();
+  if (bytes <= run.max_bytes - used) {
+    NoteScratch(bytes);
+    return absl::OkStatus();
+  }
   return OverMemoryLimit(absl::StrCat("needs ", BytesText(bytes), " beside the ", BytesText(used),
                                       " in use, the limit is ", BytesText(run.max_bytes)));
 }

@@ -3,6 +3,8 @@
 #include "runtime/engine/memory_limit.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -12,6 +14,8 @@
 #include "runtime/check/program_runner.h"
 #include "runtime/engine/executor.h"
 #include "runtime/engine/plan_builder.h"
+#include "runtime/mesh/block_pool.h"
+#include "runtime/mesh/mesh_value.h"
 #include "tests/runtime/evaluate.h"
 #include "tests/status_matchers.h"
 
@@ -60,6 +64,67 @@ TEST(EstimatePeakTest, CalledComputationsCountAndTheSmallerBranch) {
                  "ROOT y = f32[] conditional(p, x, x), true_computation=big, false_computation=small",
                  branches),
             100);
+}
+
+// The plan's peak against the bytes that were held at once, in a run on one device.
+TEST(EstimatePeakTest, ItIsWhatRunsHold) {
+  const std::string less =
+      "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }\n"
+      "less_of_two { a = f32[] parameter(0) b = f32[] parameter(1) c = s32[] parameter(2) d = s32[] parameter(3) "
+      "ROOT e = pred[] compare(a, b), direction=LT }\n";
+  const std::string matrix = "x = f32[1024,512] parameter(0) ";
+  for (const std::string body : {
+           "ROOT y = f32[1024,512] negate(x)",
+           "y = f32[1024,512] exponential(x) ROOT z = f32[512,1024] transpose(y), dimensions={1,0}",
+           "ROOT y = f32[512,1024] transpose(x), dimensions={1,0}",
+           "y = f32[1024,512] sine(x) ROOT z = f32[1024,512] reverse(y), dimensions={0}",
+           "ROOT y = f32[1024,1024] concatenate(x, x), dimensions={1}",
+           "z = f32[] constant(0) ROOT y = f32[1100,600] pad(x, z), padding=10_66x8_80",
+           "y = f32[1024,512] cosine(x) ROOT z = f32[1000,500] slice(y), slice={[0:1000], [3:503]}",
+           "ROOT y = f32[1024,1024] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+           "ROOT y = f32[512,512] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+           "ROOT y = bf16[512,512] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+           "h = bf16[1024,512] convert(x) ROOT y = bf16[1024,1024] dot(h, h), lhs_contracting_dims={1}, "
+           "rhs_contracting_dims={1}",
+           "h = bf16[1024,512] convert(x) ROOT y = f32[512,512] dot(h, h), lhs_contracting_dims={0}, "
+           "rhs_contracting_dims={0}",
+           "a = f32[32,32,512] reshape(x) ROOT y = f32[32,512,512] dot(a, a), lhs_batch_dims={1}, "
+           "rhs_batch_dims={1}, lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+           "ROOT y = f32[1024,512] sort(x), dimensions={1}, to_apply=less",
+           "ROOT y = f32[1024,512] sort(x), dimensions={0}, to_apply=less",
+           "l = f32[524288] reshape(x) ROOT y = f32[524288] sort(l), dimensions={0}, to_apply=less",
+           "l = f32[524288] reshape(x) i = s32[524288] iota(), iota_dimension=0 "
+           "ROOT y = (f32[524288], s32[524288]) sort(l, i), dimensions={0}, to_apply=less_of_two",
+           "i = s32[2000,1] iota(), iota_dimension=0 ROOT y = f32[2000,512] gather(x, i), offset_dims={1}, "
+           "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,512}",
+           "t = f32[512,1024] transpose(x), dimensions={1,0} e = f32[512,1024] exponential(t) "
+           "ROOT y = (f32[512,1024], f32[512,1024]) tuple(t, e)",
+           "d = f32[1024,1024] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1} "
+           "ROOT y = f32[1024,1024] sort(d), dimensions={1}, to_apply=less",
+       }) {
+    const auto module = MakeModule(matrix + body, less);
+    ASSERT_OK_AND_ASSIGN(const auto executor, Executor::Create(*module));
+    const int64_t before = LiveBlockBytes();
+    ResetPeakBlockBytes();
+    std::vector<MeshValue> arguments;
+    ASSERT_OK_AND_ASSIGN(arguments.emplace_back(),
+                         MeshValue::Uniform(Literal(module->entry()->parameter(0)->shape()), 1));
+    ASSERT_OK(executor->Run(std::move(arguments), RunOptions()));
+    const double held = static_cast<double>(PeakBlockBytes() - before);
+    const double planned = static_cast<double>(Peak(matrix + body, less));
+    EXPECT_LE(held, 1.2 * planned) << body;
+    EXPECT_GE(held, planned / 1.2) << body;
+  }
+}
+
+TEST(MaxBytesTest, ScratchOfKernelsIsRefusedBeforeTheRun) {
+  const auto sort = MakeModule(
+      "x = f32[1000000] parameter(0) ROOT s = f32[1000000] sort(x), dimensions={0}, to_apply=less",
+      "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }\n");
+  EXPECT_THAT(
+      CheckRunMemory(*sort, {sort->entry()->parameter(0)->shape()}, 1, 30'000'000),
+      StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/s: the values alive here take")));
+  EXPECT_OK(CheckRunMemory(*sort, {sort->entry()->parameter(0)->shape()}, 1, 60'000'000));
 }
 
 // 2^60 calls, but only 60 distinct ones.
@@ -135,7 +200,8 @@ TEST(MaxBytesTest, WhatKernelsHoldBesideTheirResultsCounts) {
       "x = u8[1000000] iota(), iota_dimension=0 ROOT s = u8[1000000] sort(x), dimensions={0}, to_apply=less",
       "less { a = u8[] parameter(0) b = u8[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }\n");
   EXPECT_THAT(RunModule(*sort, {}, options),
-              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("main/s: needs 24.0 MB beside")));
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("main/s: the values alive here take 34.0 MB")));
   const auto scatter = MakeModule(
       "x = s8[10] iota(), iota_dimension=0 i = s8[300000,1] iota(), iota_dimension=1 "
       "u = s8[300000] iota(), iota_dimension=0 "
