@@ -44,6 +44,15 @@ std::string BesideText(int64_t held_bytes) {
   return held_bytes == 0 ? "" : absl::StrCat(" beside the ", BytesText(held_bytes), " of arguments");
 }
 
+// The threads of a run that is only planned: what kernels take depends on their number.
+struct OwnThreads {
+  OwnThreads() {
+    if (!ScopedThreads::Any()) scope.emplace(pool.emplace());
+  }
+  std::optional<ThreadPool> pool;
+  std::optional<ScopedThreads> scope;
+};
+
 // The devices that are here.
 std::pair<int64_t, int64_t> ShareHere(const RunOptions& options) {
   if (options.transport == nullptr) return {0, options.num_devices()};
@@ -101,12 +110,22 @@ int64_t Executor::MaxBytes(const RunOptions& options) const {
   return default_max_bytes_;
 }
 
-std::string Executor::PlanText() const { return toroid::PlanText(*entry_); }
+std::string Executor::PlanText() const {
+  const OwnThreads threads;
+  return toroid::PlanText(*entry_);
+}
+
+const PeakEstimate& Executor::Peak(const std::vector<bool>& uniform_arguments, int64_t copies) const {
+  const auto [it, is_new] = peaks_.try_emplace({uniform_arguments, copies, NumThreads()});
+  if (is_new) it->second = EstimatePeak(*entry_, uniform_arguments, copies);
+  return it->second;
+}
 
 absl::Status Executor::CheckMemory(const std::vector<bool>& uniform_arguments, const RunOptions& options,
                                    int64_t max_bytes) const {
   const auto [begin, end] = ShareHere(options);
-  const PeakEstimate peak = EstimatePeak(*entry_, uniform_arguments, end - begin);
+  const OwnThreads threads;
+  const PeakEstimate& peak = Peak(uniform_arguments, end - begin);
   if (peak.bytes <= max_bytes - options.held_bytes) return absl::OkStatus();
   const Instruction& where = peak.instruction != nullptr ? *peak.instruction : *module_.entry()->root();
   return OverMemoryLimit(absl::StrCat(where.Path(), ": the values alive here take ", BytesText(peak.bytes),

@@ -7,8 +7,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,7 @@
 #include "absl/types/span.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
+#include "runtime/engine/peak_estimate.h"
 #include "runtime/engine/plan_builder.h"
 #include "runtime/engine/run_profile.h"
 #include "runtime/loops/thread_pool.h"
@@ -86,6 +89,7 @@ class Executor {
   // The memory limit of a run. The free memory of the machine is read at most once a second: reading it takes
   // longer than a short run.
   int64_t MaxBytes(const RunOptions& options) const;
+  const PeakEstimate& Peak(const std::vector<bool>& uniform_arguments, int64_t copies) const;
 
   // The module rewritten without mixed precision; null if the given module has none.
   const std::unique_ptr<Module> made_;
@@ -93,6 +97,8 @@ class Executor {
   std::unique_ptr<ThreadPool> threads_;
   PlanBuilder builder_;
   Plan* entry_ = nullptr;
+  // By which arguments are uniform, rows and threads.
+  mutable std::map<std::tuple<std::vector<bool>, int64_t, int>, PeakEstimate> peaks_;
   mutable int64_t default_max_bytes_ = 0;
   mutable std::chrono::steady_clock::time_point default_read_;
 };

@@ -53,6 +53,18 @@ int64_t ScratchBytes(const Instruction& instruction, absl::Span<const int64_t> r
       return DotScratchBytes(instruction, rows);
     case Opcode::kSort:
       return SortScratchBytes(instruction, rows);
+    case Opcode::kConvolution:
+      return ConvolutionScratchBytes(instruction, rows);
+    case Opcode::kFft:
+      return FftScratchBytes(instruction, rows);
+    case Opcode::kReduce:
+      return ReduceScratchBytes(instruction, rows);
+    case Opcode::kReduceWindow:
+      return ReduceWindowScratchBytes(instruction, rows);
+    case Opcode::kSelectAndScatter:
+      return SelectAndScatterScratchBytes(instruction, rows);
+    case Opcode::kScatter:
+      return ScatterScratchBytes(instruction, rows);
     default:
       return 0;
   }

@@ -8,7 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "hlo/analysis/work.h"
 #include "hlo/base/text_table.h"
-#include "runtime/engine/memory_limit.h"
+#include "runtime/engine/peak_estimate.h"
 #include "runtime/groups/run_group.h"
 #include "runtime/moves/run_move.h"
 

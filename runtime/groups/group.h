@@ -68,7 +68,7 @@ struct Group : KernelCache {
   std::vector<GroupNode> nodes;  // Operands before users.
   std::vector<Output> outputs;
   // What it runs over its blocks (BlockProgram), by the outputs computed, bit i for output i; made at first use.
-  std::vector<std::pair<uint64_t, std::unique_ptr<KernelCache>>> programs;
+  mutable std::vector<std::pair<uint64_t, std::unique_ptr<KernelCache>>> programs;
 };
 
 // Most inputs, and most outputs, of a group.

@@ -15,12 +15,9 @@ namespace {
 constexpr double kGrainCost =
     256 << 10;  // Elements times ops, some 15 microseconds, for which a thread is woken.
 
-const BlockProgram& ProgramFor(Group& group, uint64_t outputs) {
-  for (const auto& [computed, program] : group.programs) {
-    if (computed == outputs) return static_cast<const BlockProgram&>(*program);
-  }
-  group.programs.emplace_back(outputs, CompileBlocks(group, outputs));
-  return static_cast<const BlockProgram&>(*group.programs.back().second);
+// With one band per segment sums are made where the outputs are.
+int64_t SumBytes(const BlockLayout& layout, const BlockProgram::Sink& sink) {
+  return layout.bands == 1 ? 0 : layout.units * layout.sum_elements * sink.width;
 }
 
 // Moves the storage of a dying input into an output of the same size, if it may.
@@ -90,7 +87,7 @@ class Run {
     sums_.resize(program_.sinks.size());
     sum_buffers_.resize(program_.sinks.size());
     for (size_t s = 0; s < program_.sinks.size() && layout.bands != 1; ++s) {
-      const int64_t bytes = layout.units * layout.sum_elements * program_.sinks[s].width;
+      const int64_t bytes = SumBytes(layout, program_.sinks[s]);
       RETURN_IF_ERROR(call_.New(bytes, /*uniform=*/true, &sum_buffers_[s]));
       sums_[s] = sum_buffers_[s].mutable_data();
     }
@@ -108,6 +105,22 @@ class Run {
 };
 
 }  // namespace
+
+const BlockProgram& ProgramFor(const Group& group, uint64_t outputs) {
+  for (const auto& [computed, program] : group.programs) {
+    if (computed == outputs) return static_cast<const BlockProgram&>(*program);
+  }
+  group.programs.emplace_back(outputs, CompileBlocks(group, outputs));
+  return static_cast<const BlockProgram&>(*group.programs.back().second);
+}
+
+int64_t SumBytes(const Group& group, const BlockProgram& program, int64_t copies) {
+  if (program.sinks.empty() || copies * group.elements == 0) return 0;
+  const BlockLayout layout = LayoutOf(group, program, copies);
+  int64_t bytes = 0;
+  for (const BlockProgram::Sink& sink : program.sinks) bytes += SumBytes(layout, sink);
+  return bytes;
+}
 
 absl::Status RunGroup(Group& group, OpCall& call) {
   uint64_t varied = 0;  // Inputs that are not uniform.

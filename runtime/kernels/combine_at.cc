@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "absl/container/flat_hash_map.h"
+#include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "runtime/kernels/reducer.h"
 
@@ -17,11 +18,19 @@ void Pick(const char* in, int64_t width, absl::Span<const int64_t> at, char* out
 
 }  // namespace
 
+int64_t CombineAtBytes(int64_t n, int64_t width) {
+  // Five lists of numbers, and the map, which has at most twice as many slots as entries, of two numbers each. Operands and
+  // results of the body.
+  return SaturatingMultiply(n, 8 * (5 + 2 * 2) + 3 * width);
+}
+
 absl::Status CombineAt(const OpCall& call, Plan& body, const PlacedArrays& arrays,
-                       absl::Span<const int64_t> place, absl::Span<const int64_t> from, bool updates_first) {
-  // Five lists of numbers, and the map, which has at most twice as many slots as entries, of two numbers
-  // each.
-  RETURN_IF_ERROR(call.CheckMemory(static_cast<int64_t>(place.size()) * 8 * (5 + 2 * 2)));
+                       absl::Span<const int64_t> place, absl::Span<const int64_t> from, bool updates_first,
+                       int64_t held_bytes) {
+  int64_t width = 0;
+  for (const int64_t one : arrays.widths) width += one;
+  RETURN_IF_ERROR(
+      call.CheckMemory(SaturatingAdd(held_bytes, CombineAtBytes(static_cast<int64_t>(place.size()), width))));
   // The round of an update is the number of earlier updates of its place.
   absl::flat_hash_map<int64_t, int64_t> times;
   std::vector<int64_t> round(place.size());

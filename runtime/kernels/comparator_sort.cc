@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "runtime/kernels/batch_comparator.h"
 
@@ -28,9 +29,9 @@ class PieceSort {
   // False if the pieces did not get small within twice the number of steps that is usual.
   absl::StatusOr<bool> Run() {
     const int64_t n = lines_.size();
-    int64_t bytes = 2 * 8 + 1 + 2 * 16;  // Places, answers and pieces.
-    for (size_t i = 0; i < lines_.widths.size(); ++i) bytes += comparator_.Uses(i) ? 2 * lines_.widths[i] : 0;
-    RETURN_IF_ERROR(call_.CheckMemory(n * bytes));
+    int64_t width = 0;
+    for (size_t i = 0; i < lines_.widths.size(); ++i) width += comparator_.Uses(i) ? lines_.widths[i] : 0;
+    RETURN_IF_ERROR(call_.CheckMemory(ComparatorSortBytes(n, width)));
     for (size_t i = 0; i < lines_.widths.size(); ++i) {
       const bool uses = comparator_.Uses(i);
       current_.emplace_back(uses ? n * lines_.widths[i] : 0);
@@ -310,6 +311,12 @@ absl::Status MergeRuns(BatchComparator& comparator, SortLines& lines, int64_t ru
 }
 
 }  // namespace
+
+int64_t ComparatorSortBytes(int64_t n, int64_t width) {
+  // Two orders, answers, and pieces, of which each has more than kSmallPiece elements, or is small and has at least two.
+  constexpr int64_t kPieces = 16;
+  return SaturatingMultiply(n, 2 * sizeof(int64_t) + 1 + kPieces + 2 * width);
+}
 
 absl::Status SortByComparator(OpCall& call, SortLines& lines) {
   PieceSort pieces(call, lines);

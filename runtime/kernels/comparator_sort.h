@@ -20,6 +20,10 @@ struct SortLines {
   int64_t size() const { return lines * length; }
 };
 
+// Bytes that sorting n elements takes, the order included; `width`: bytes of an element of all operands that the comparator
+// looks at.
+int64_t ComparatorSortBytes(int64_t n, int64_t width);
+
 // Sorts each line, stably. `order` holds 0, 1, ..; the comparator is call.called(0). It is run on thousands of pairs at a time,
 // about 1.2 n log2 n in all: the elements of all pieces of all lines are compared with the pivots of their pieces at once.
 // Whatever the comparator answers, each element comes out once; if the pieces do not get smaller, runs are merged instead.

@@ -5,15 +5,22 @@
 // Feature groups G: i' = g * (F / G) + i with g = o / (O / G).
 // Batch groups B:   b' = h * (N / B) + b with h = o / (O / B).
 //
-// The operand is padded and dilated into [N, spatial, F]; its windows become the rows of a matrix, block by
-// block (im2col), and each block is one matrix product. Sums are taken as in dot.
+// The operand is padded and dilated into [N, spatial, F], unless it is that already; its windows become the rows of a matrix,
+// block by block (im2col), and each block is one matrix product. Sums are taken as in dot.
 #pragma once
 
+#include <cstdint>
+
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "runtime/plan/op_call.h"
 
 namespace toroid {
 
 absl::Status ExecuteConvolution(OpCall& call);
+
+// What it takes beside operands and result: operands that have to be prepared, a block of windows, and the sums if they are in
+// another type or order than the result. `rows`: of each operand.
+int64_t ConvolutionScratchBytes(const Instruction& convolution, absl::Span<const int64_t> rows);
 
 }  // namespace toroid

@@ -109,6 +109,14 @@ absl::Status Prepare(const OpCall& call, const Shape& shape, const Side& side, P
   return Convert(call, shape.element_type(), type, shape.NumElements(), buffer);
 }
 
+GemmBatch SizesOf(const Side& lhs, const Side& rhs) {
+  GemmBatch gemm;
+  gemm.m = lhs.free_size;
+  gemm.n = rhs.free_size;
+  gemm.k = lhs.contracting_size;
+  return gemm;
+}
+
 // The type in which the product of two arrays is summed.
 PrimitiveType SumType(const Shape& lhs, const Shape& rhs, const Shape& shape) {
   return GemmType(rhs.element_type(), GemmType(lhs.element_type(), shape.element_type()));
@@ -149,10 +157,7 @@ absl::Status Dot(const OpCall& call, const DotView& numbers, const DotOperand& l
   const int64_t elements = shape.NumElements();
   MeshBuffer out;
   RETURN_IF_ERROR(call.New(elements * ByteWidth(type), uniform, &out));
-  GemmBatch gemm;
-  gemm.m = l.free_size;
-  gemm.n = r.free_size;
-  gemm.k = l.contracting_size;
+  GemmBatch gemm = SizesOf(l, r);
   gemm.lhs_order = lhs_k_last ? MatrixOrder::kRowMajor : MatrixOrder::kColumnMajor;
   gemm.rhs_order = rhs_k_last ? MatrixOrder::kColumnMajor : MatrixOrder::kRowMajor;
   gemm.lhs_stride = gemm.m * gemm.k;
@@ -161,6 +166,7 @@ absl::Status Dot(const OpCall& call, const DotView& numbers, const DotOperand& l
   const int64_t width = ByteWidth(type);
   if (a.uniform() == b.uniform()) {
     gemm.batch = rows * l.batch_size;
+    RETURN_IF_ERROR(call.CheckMemory(GemmScratchBytes(type, gemm)));
     Gemm(type, gemm, a.data(), b.data(), out.mutable_data());
   } else if (l.batch_size == 1) {
     gemm.batch = rows;
@@ -170,9 +176,11 @@ absl::Status Dot(const OpCall& call, const DotView& numbers, const DotOperand& l
       gemm.batch = 1;
       gemm.m *= rows;
     }
+    RETURN_IF_ERROR(call.CheckMemory(GemmScratchBytes(type, gemm)));
     Gemm(type, gemm, a.data(), b.data(), out.mutable_data());
   } else {
     gemm.batch = l.batch_size;
+    RETURN_IF_ERROR(call.CheckMemory(GemmScratchBytes(type, gemm)));
     for (int64_t row = 0; row < rows; ++row) {
       Gemm(type, gemm, a.data() + (a.uniform() ? 0 : row * l.batch_size * gemm.lhs_stride * width),
            b.data() + (b.uniform() ? 0 : row * l.batch_size * gemm.rhs_stride * width),
@@ -189,18 +197,24 @@ int64_t DotScratchBytes(const Instruction& dot, absl::Span<const int64_t> rows) 
   const DotView numbers(dot);
   const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape(), &shape = dot.shape();
   const PrimitiveType type = SumType(lhs, rhs, shape);
-  const PreparedBytes l =
-      BytesPrepared(lhs, Side(lhs, numbers.lhs_batch(), numbers.lhs_contracting()), type, rows[0]);
-  const PreparedBytes r =
-      BytesPrepared(rhs, Side(rhs, numbers.rhs_batch(), numbers.rhs_contracting()), type, rows[1]);
+  const Side lhs_side(lhs, numbers.lhs_batch(), numbers.lhs_contracting());
+  const Side rhs_side(rhs, numbers.rhs_batch(), numbers.rhs_contracting());
+  const PreparedBytes l = BytesPrepared(lhs, lhs_side, type, rows[0]);
+  const PreparedBytes r = BytesPrepared(rhs, rhs_side, type, rows[1]);
   const int64_t most_rows = std::max(rows[0], rows[1]);
+  GemmBatch gemm = SizesOf(lhs_side, rhs_side);
+  gemm.batch = SaturatingMultiply(lhs_side.batch_size, most_rows);
   const int64_t result = SaturatingMultiply(shape.ByteSize(), most_rows);
   int64_t sums = 0;  // In another type than the result.
   if (shape.element_type() != type) {
     sums = SaturatingMultiply(SaturatingMultiply(shape.NumElements(), ByteWidth(type)), most_rows);
   }
   const int64_t preparing = std::max(l.peak, SaturatingAdd(l.left, r.peak)) - result;
-  return std::max(preparing, SaturatingAdd(SaturatingAdd(l.left, r.left), sums));
+  const int64_t prepared = SaturatingAdd(l.left, r.left);
+  // While the product is made, and while its sums are converted.
+  const int64_t summing =
+      SaturatingAdd(prepared, (sums > 0 ? sums - result : 0) + GemmScratchBytes(type, gemm));
+  return std::max(preparing, std::max(summing, SaturatingAdd(prepared, sums)));
 }
 
 absl::Status ExecuteDot(OpCall& call) {

@@ -51,6 +51,20 @@ struct FftCache : KernelCache {
 
 }  // namespace
 
+int64_t FftScratchBytes(const Instruction& fft, absl::Span<const int64_t> rows) {
+  const auto& lengths = fft.attrs().fft_length();
+  const Shape& shape = fft.shape();
+  const bool complex_result = fft.attrs().fft_type() != xla::IRFFT;
+  // What passes but the last make has the size of the result, or of the operand if that is complex, too.
+  const int64_t elements = complex_result ? shape.NumElements() : fft.operand(0)->shape().NumElements();
+  int64_t work = 0;
+  for (const int64_t length : lengths) {
+    if (length >= 1 && length <= INT32_MAX) work = std::max(work, FftBytes(length, NumThreads()));
+  }
+  if (lengths.size() < 2) return work;
+  return SaturatingAdd(work, SaturatingMultiply(SaturatingMultiply(elements, ByteWidth(xla::C128)), rows[0]));
+}
+
 absl::Status ExecuteFft(OpCall& call) {
   const Shape& from = call.operand_shape(0);
   const auto& lengths = call.attrs().fft_length();
@@ -63,11 +77,9 @@ absl::Status ExecuteFft(OpCall& call) {
     std::fill_n(call.result().mutable_data(), call.result().bytes(), 0);
     return absl::OkStatus();
   }
-  // The tables of a length.
-  constexpr int64_t kTableBytes = 120;
   for (const int64_t length : lengths) {
     if (length < 1 || length > INT32_MAX) return absl::InvalidArgumentError("a transform of a bad length");
-    RETURN_IF_ERROR(call.CheckMemory(kTableBytes * length));
+    RETURN_IF_ERROR(call.CheckMemory(FftTableBytes(length)));
   }
   const std::vector<Pass>& passes = call.Cache<FftCache>().passes;
   std::vector<int64_t> dims(from.dims().begin(), from.dims().end());

@@ -5,11 +5,17 @@
 // Hermitian symmetry, scaled as IFFT. Computed in double (loops/fft_lines.h), and rounded to the type after the last dimension.
 #pragma once
 
+#include <cstdint>
+
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "runtime/plan/op_call.h"
 
 namespace toroid {
 
 absl::Status ExecuteFft(OpCall& call);
+
+// Bytes that it takes beside operands and result. `rows`: of each operand.
+int64_t FftScratchBytes(const Instruction& fft, absl::Span<const int64_t> rows);
 
 }  // namespace toroid

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "runtime/kernels/extreme_reduce.h"
 #include "runtime/kernels/reducer.h"
@@ -226,6 +227,25 @@ absl::Status ReduceBySlices(OpCall& call, const ReduceCache& cache) {
 }
 
 }  // namespace
+
+int64_t ReduceScratchBytes(const Instruction& reduce, absl::Span<const int64_t> rows) {
+  const int arrays = reduce.num_operands() / 2;
+  const std::optional<SimpleBody> body = ClassifyBody(*reduce.called(0));
+  const PrimitiveType type = reduce.operand(0)->shape().element_type();
+  const int64_t most_rows = *std::max_element(rows.begin(), rows.end());
+  if (arrays == 1 && body.has_value() &&
+      FindLineReduction(body->opcode, ComputeType(type)).along != nullptr) {
+    if (!IsNarrowFloat(type)) return 0;  // Else the operand and the sums in f32.
+    return SaturatingAdd(
+        SaturatingMultiply(reduce.operand(0)->shape().NumElements() * sizeof(float), rows[0]),
+        SaturatingMultiply(reduce.shape().NumElements() * sizeof(float), most_rows));
+  }
+  if (arrays == 2 && ExtremeReducerOf(*reduce.called(0)).has_value()) return 0;
+  int64_t bytes = 0;  // Of the arranged operands.
+  for (int i = 0; i < arrays; ++i)
+    bytes = SaturatingAdd(bytes, SaturatingMultiply(reduce.operand(i)->shape().ByteSize(), most_rows));
+  return bytes;
+}
 
 absl::Status ExecuteReduce(OpCall& call) {
   const ReduceCache& cache = call.Cache<ReduceCache>();

@@ -6,11 +6,17 @@
 // whose body only compares (argmax): extreme_reduce.h. Errors: those of the body.
 #pragma once
 
+#include <cstdint>
+
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "runtime/plan/op_call.h"
 
 namespace toroid {
 
 absl::Status ExecuteReduce(OpCall& call);
+
+// Bytes that it takes beside operands and result. `rows`: of each operand.
+int64_t ReduceScratchBytes(const Instruction& reduce, absl::Span<const int64_t> rows);
 
 }  // namespace toroid

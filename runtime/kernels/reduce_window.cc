@@ -1,5 +1,6 @@
 #include "runtime/kernels/reduce_window.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -119,15 +120,20 @@ absl::Status FoldWindows(const Folder& folder, const Line& line, int64_t size, i
   return absl::OkStatus();
 }
 
+// The loop of a body of one op; null for other bodies.
+BinaryLoop LoopOf(const Instruction& op) {
+  const std::optional<SimpleBody> body = ClassifyBody(*op.called(0));
+  if (op.num_operands() != 2 || op.shape().IsTuple() || !body.has_value() ||
+      body->opcode == Opcode::kParameter)
+    return nullptr;
+  return FindBinaryLoop(body->opcode, ComputeType(op.operand(0)->shape().element_type()));
+}
+
 struct WindowCache : KernelCache {
-  explicit WindowCache(const OpCall& call) : arrays(call.num_operands() / 2) {
-    const std::optional<SimpleBody> body = ClassifyBody(*call.instruction().called(0));
-    if (arrays == 1 && !call.shape().IsTuple() && body.has_value() && body->opcode != Opcode::kParameter) {
-      loop = FindBinaryLoop(body->opcode, ComputeType(call.operand_shape(0).element_type()));
-    }
-  }
+  explicit WindowCache(const OpCall& call)
+      : arrays(call.num_operands() / 2), loop(LoopOf(call.instruction())) {}
   int arrays;
-  BinaryLoop loop = nullptr;  // Of a body of one op.
+  BinaryLoop loop;
 };
 
 // Element `row` of a scalar init.
@@ -155,6 +161,29 @@ absl::Status PadOperands(OpCall& call, const Folder& folder, int64_t rows, int64
 }
 
 }  // namespace
+
+int64_t ReduceWindowScratchBytes(const Instruction& op, absl::Span<const int64_t> rows) {
+  const int64_t most_rows = *std::max_element(rows.begin(), rows.end());
+  if (LoopOf(op) != nullptr) return PassesBytes(op, most_rows);
+  // The padded operands, the folds of the first dimension, and what is folded into them.
+  const Shape& result = op.shape().IsTuple() ? op.shape().tuple_shape(0) : op.shape();
+  const std::vector<WindowDim> window = WindowView(op).dimensions();
+  const Dims dims = PaddedDims(op.operand(0)->shape(), window);
+  int64_t bytes = 0;
+  for (int i = 0; i < op.num_operands() / 2; ++i) {
+    int64_t padded = SaturatingMultiply(most_rows, ByteWidth(op.operand(i)->shape().element_type())),
+            folds = padded;
+    bool first = true;
+    for (int d = static_cast<int>(dims.size()) - 1; d >= 0; --d) {
+      padded = SaturatingMultiply(padded, dims[d]);
+      const bool folded = window[d].size != 1 || result.dim(d) != dims[d];
+      folds = SaturatingMultiply(folds, first && folded ? result.dim(d) : dims[d]);
+      if (folded) first = false;
+    }
+    bytes = SaturatingAdd(bytes, SaturatingAdd(padded, SaturatingMultiply(2, folds)));
+  }
+  return std::max<int64_t>(0, bytes - SaturatingMultiply(op.shape().ByteSize(), most_rows));
+}
 
 absl::Status ExecuteReduceWindow(OpCall& call) {
   const WindowCache& cache = call.Cache<WindowCache>();

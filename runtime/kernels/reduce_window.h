@@ -6,11 +6,17 @@
 // inits; any body. One array, a body of one op and an identity as init: see reduce_window_loop.h.
 #pragma once
 
+#include <cstdint>
+
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "runtime/plan/op_call.h"
 
 namespace toroid {
 
 absl::Status ExecuteReduceWindow(OpCall& call);
+
+// Bytes that it takes beside operands and result. `rows`: of each operand.
+int64_t ReduceWindowScratchBytes(const Instruction& reduce_window, absl::Span<const int64_t> rows);
 
 }  // namespace toroid

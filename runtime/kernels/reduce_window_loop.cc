@@ -76,6 +76,25 @@ std::vector<int> WindowedDims(const Shape& shape, absl::Span<const WindowDim> wi
 
 }  // namespace
 
+int64_t PassesBytes(const Instruction& op, int64_t rows) {
+  const Shape &shape = op.operand(0)->shape(), &result = op.shape();
+  const std::vector<WindowDim> window = WindowView(op).dimensions();
+  if (FindCumulativeWindow(shape, window, result.dims()).has_value()) return 0;
+  int64_t peak = 0, before = 0;
+  Dims dims(shape.dims().begin(), shape.dims().end());
+  const std::vector<int> windowed = WindowedDims(shape, window, result);
+  for (size_t pass = 0; pass < windowed.size(); ++pass) {
+    dims[windowed[pass]] = result.dim(windowed[pass]);
+    const bool last = pass + 1 == windowed.size();
+    int64_t bytes = SaturatingMultiply(
+        rows, ByteWidth(last ? result.element_type() : ComputeType(result.element_type())));
+    for (const int64_t size : dims) bytes = SaturatingMultiply(bytes, size);
+    peak = std::max(peak, SaturatingAdd(before, bytes));
+    before = bytes;
+  }
+  return peak - before;  // The last pass makes the result.
+}
+
 bool InitIsIdempotent(const OpCall& call, BinaryLoop loop) {
   const std::vector<char> inits = InitsOf(call);
   std::vector<char> twice(inits.size());

@@ -7,6 +7,9 @@
 
 namespace toroid {
 
+// Bytes that the results of passes take beside the operation's, for `rows` devices.
+int64_t PassesBytes(const Instruction& op, int64_t rows);
+
 // Whether op(init, init) is init on all devices: then padding counts for nothing, however often it is folded.
 bool InitIsIdempotent(const OpCall& call, BinaryLoop loop);
 

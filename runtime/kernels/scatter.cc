@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "hlo/base/math.h"
 #include "hlo/base/status.h"
 #include "hlo/ir/attribute_views.h"
 #include "runtime/kernels/combine_at.h"
@@ -44,6 +45,21 @@ Dims LimitsOf(const Shape& shape, const Dims& sizes) {
   Dims limits;
   for (int d = 0; d < shape.rank(); ++d) limits.push_back(shape.dim(d) - sizes[d]);
   return limits;
+}
+
+// How a body of one op puts an update into the operand.
+struct UpdateLoop {
+  bool overwrites = false;
+  BinaryLoop loop = nullptr;
+  bool simple() const { return overwrites || loop != nullptr; }
+};
+
+UpdateLoop LoopOf(const std::optional<SimpleBody>& body, PrimitiveType type) {
+  UpdateLoop update;
+  if (!body.has_value()) return update;
+  update.overwrites = body->opcode == Opcode::kParameter;
+  if (!update.overwrites) update.loop = FindBinaryLoop(body->opcode, ComputeType(type));
+  return update;
 }
 
 // Strides and offsets count elements, because operands may differ in width.
@@ -89,15 +105,12 @@ struct ScatterCache : KernelCache {
     for (int d = 0; d < shape.rank() && sizes[d] == 1; ++d) slab = strides[d];
     body = ClassifyBody(*call.instruction().called(0));
     if (operands != 1 || !body.has_value()) return;
-    overwrites = body->opcode == Opcode::kParameter;
-    if (!overwrites) loop = FindBinaryLoop(body->opcode, ComputeType(shape.element_type()));
+    update = LoopOf(body, shape.element_type());
     const bool whole_rows = window.dims.empty() || (window.dims.size() == 1 && window.dims[0].source == 1 &&
                                                     window.dims[0].target == 1);
-    const bool blocks = IsNarrowFloat(shape.element_type()) && !overwrites && window_elements > 1;
-    if (simple() && whole_rows && !blocks) rows = FindScatterLoop(body->opcode, shape.element_type());
+    const bool blocks = IsNarrowFloat(shape.element_type()) && !update.overwrites && window_elements > 1;
+    if (update.simple() && whole_rows && !blocks) rows = FindScatterLoop(body->opcode, shape.element_type());
   }
-
-  bool simple() const { return overwrites || loop != nullptr; }
 
   int operands;
   const ScatterView numbers;
@@ -109,8 +122,7 @@ struct ScatterCache : KernelCache {
   int64_t same_columns = 0;  // Elements of a window's rows, if all windows have the same columns; else 0.
   int64_t slab;              // Every window lies in one such piece of the operand.
   std::optional<SimpleBody> body;
-  bool overwrites = false;
-  BinaryLoop loop = nullptr;
+  UpdateLoop update;
   ScatterLoop rows =
       nullptr;  // For windows whose elements lie side by side; narrow floats are combined in blocks.
 };
@@ -227,12 +239,12 @@ void ApplyShare(const Scattered& arrays, const Share& share) {
         const int64_t first = share.first_column, count = std::min(share.last_column, run) - first;
         char* out = arrays.target + (at + first) * width;
         const char* in = arrays.updates + (source + first) * width;
-        if (cache.overwrites) {
+        if (cache.update.overwrites) {
           std::memcpy(out, in, count * width);
         } else if (narrow) {
-          CombineNarrow(arrays.type, cache.loop, out, in, count);
+          CombineNarrow(arrays.type, cache.update.loop, out, in, count);
         } else {
-          cache.loop(out, in, out, count, Repeat::kNone);
+          cache.update.loop(out, in, out, count, Repeat::kNone);
         }
       });
     }
@@ -263,15 +275,18 @@ void ApplyInShares(const Scattered& arrays) {
   });
 }
 
+// Of two lists with a number for each update.
+int64_t PlacesBytes(int64_t updates) { return SaturatingMultiply(updates, 2 * sizeof(int64_t)); }
+
 absl::Status Apply(OpCall& call, const Scattered& arrays, std::vector<MeshBuffer>& results) {
   const ScatterCache& cache = arrays.cache;
-  if (cache.simple()) {
+  if (cache.update.simple()) {
     ApplyInShares(arrays);
     return absl::OkStatus();
   }
   const int64_t elements = arrays.rows * cache.starts.batch_size() * cache.window_elements;
   std::vector<int64_t> place, source;
-  RETURN_IF_ERROR(call.CheckMemory(elements * (sizeof(place[0]) + sizeof(source[0]))));
+  RETURN_IF_ERROR(call.CheckMemory(PlacesBytes(elements)));
   place.reserve(elements);
   source.reserve(elements);
   const int64_t all = arrays.rows * arrays.operand_row;
@@ -291,10 +306,22 @@ absl::Status Apply(OpCall& call, const Scattered& arrays, std::vector<MeshBuffer
     placed.updates.push_back(call.data(cache.operands + 1 + i));
     placed.widths.push_back(ByteWidth(call.operand_shape(i).element_type()));
   }
-  return CombineAt(call, call.called(0), placed, place, source, /*updates_first=*/false);
+  return CombineAt(call, call.called(0), placed, place, source, /*updates_first=*/false,
+                   PlacesBytes(elements));
 }
 
 }  // namespace
+
+int64_t ScatterScratchBytes(const Instruction& scatter, absl::Span<const int64_t> rows) {
+  const int operands = (scatter.num_operands() - 1) / 2;
+  const Shape& shape = scatter.operand(0)->shape();
+  if (operands == 1 && LoopOf(ClassifyBody(*scatter.called(0)), shape.element_type()).simple()) return 0;
+  int64_t width = 0;
+  for (int i = 0; i < operands; ++i) width += ByteWidth(scatter.operand(i)->shape().element_type());
+  const int64_t updates = SaturatingMultiply(scatter.operand(operands + 1)->shape().NumElements(),
+                                             *std::max_element(rows.begin(), rows.end()));
+  return SaturatingAdd(PlacesBytes(updates), CombineAtBytes(updates, width));
+}
 
 absl::Status ExecuteScatter(OpCall& call) {
   const ScatterCache& cache = call.Cache<ScatterCache>();

@@ -9,11 +9,17 @@
 // with distinct places, all updates of a round at once.
 #pragma once
 
+#include <cstdint>
+
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "runtime/plan/op_call.h"
 
 namespace toroid {
 
 absl::Status ExecuteScatter(OpCall& call);
+
+// Bytes that it takes beside operands and result. `rows`: of each operand.
+int64_t ScatterScratchBytes(const Instruction& scatter, absl::Span<const int64_t> rows);
 
 }  // namespace toroid

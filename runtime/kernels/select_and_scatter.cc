@@ -84,7 +84,20 @@ class Picker {
   std::vector<int64_t> picks_;  // Element offset in the operand's row; -1: none yet.
 };
 
+// A pick, a place and a source per element, and two lists of candidates.
+int64_t ListBytes(int64_t rows, int64_t source_elements) {
+  return SaturatingMultiply(sizeof(int64_t) * source_elements, 3 * rows + 2);
+}
+
 }  // namespace
+
+int64_t SelectAndScatterScratchBytes(const Instruction& op, absl::Span<const int64_t> rows) {
+  const Shape& source = op.operand(1)->shape();
+  const int64_t most_rows = *std::max_element(rows.begin(), rows.end());
+  return SaturatingAdd(
+      ListBytes(most_rows, source.NumElements()),
+      CombineAtBytes(SaturatingMultiply(source.NumElements(), most_rows), ByteWidth(source.element_type())));
+}
 
 absl::Status ExecuteSelectAndScatter(OpCall& call) {
   const Shape& operand = call.operand_shape(0);
@@ -100,8 +113,7 @@ absl::Status ExecuteSelectAndScatter(OpCall& call) {
   }
   if (source_elements == 0 || elements == 0) return absl::OkStatus();
 
-  // A pick, a place and a source per element, and two lists of candidates.
-  RETURN_IF_ERROR(call.CheckMemory(8 * (3 * rows + 2) * source_elements));
+  RETURN_IF_ERROR(call.CheckMemory(ListBytes(rows, source_elements)));
   Picker picker(call, rows, source_elements);
   Dims k(window.size(), 0);
   for (const WindowDim& w : window) {
@@ -126,7 +138,8 @@ absl::Status ExecuteSelectAndScatter(OpCall& call) {
     sources.push_back(call.uniform(1) ? i % source_elements : i);
   }
   const PlacedArrays arrays{{out}, {call.data(1)}, {width}};
-  return CombineAt(call, call.called(1), arrays, places, sources, /*updates_first=*/true);
+  return CombineAt(call, call.called(1), arrays, places, sources, /*updates_first=*/true,
+                   ListBytes(rows, source_elements));
 }
 
 }  // namespace toroid

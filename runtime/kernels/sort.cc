@@ -225,6 +225,22 @@ int64_t OrderingBytes(int64_t length, int64_t lines, const std::optional<std::ve
   return order + at_work * length * numbers * static_cast<int64_t>(sizeof(int64_t));
 }
 
+// Bytes of an element of each operand that a comparator looks at.
+int64_t ComparedWidth(const Computation& comparator) {
+  std::vector<bool> compared(comparator.num_parameters() / 2, false);
+  for (const auto& instruction : comparator.instructions()) {
+    for (const Instruction* operand : instruction->operands()) {
+      if (operand->opcode() == Opcode::kParameter) compared[operand->parameter_number() / 2] = true;
+    }
+  }
+  int64_t width = 0;
+  for (size_t i = 0; i < compared.size(); ++i) {
+    if (compared[i])
+      width += ByteWidth(comparator.parameter(2 * static_cast<int>(i))->shape().element_type());
+  }
+  return width;
+}
+
 }  // namespace
 
 int64_t SortScratchBytes(const Instruction& sort, absl::Span<const int64_t> rows) {
@@ -240,8 +256,12 @@ int64_t SortScratchBytes(const Instruction& sort, absl::Span<const int64_t> rows
   }
   const int64_t lines = most_rows * (shape.NumElements() / length);
   const int64_t order = OrderingBytes(length, lines, std::nullopt);
+  const std::optional<std::vector<SortKey>> keys = SortKeysOf(*sort.called(0));
+  const int64_t ordering = keys.has_value()
+                               ? OrderingBytes(length, lines, keys)
+                               : ComparatorSortBytes(length * lines, ComparedWidth(*sort.called(0)));
   // While the lines are sorted there are no results yet; then one sorted operand stands beside them.
-  return std::max(OrderingBytes(length, lines, SortKeysOf(*sort.called(0))), order + arrays + widest);
+  return std::max(ordering, SaturatingAdd(order, SaturatingAdd(arrays, widest)));
 }
 
 absl::Status ExecuteSort(OpCall& call) {

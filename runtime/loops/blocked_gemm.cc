@@ -303,6 +303,11 @@ void BlockedGemm(StridedMatrix<const T> a, StridedMatrix<const T> b, StridedMatr
   }
 }
 
+int64_t BlockedGemmBytes(int64_t m, int64_t n, int64_t k, int64_t width) {
+  const int64_t panel = std::min(k, kPanel), columns = std::min(n, kBlockBytes / (kPanel * width));
+  return panel * (columns + std::min(m, kBlockRows)) * width;
+}
+
 template void BlockedGemm(StridedMatrix<const float>, StridedMatrix<const float>, StridedMatrix<float>);
 template void BlockedGemm(StridedMatrix<const double>, StridedMatrix<const double>, StridedMatrix<double>);
 template void BlockedGemm(StridedMatrix<const complex64>, StridedMatrix<const complex64>,

@@ -9,6 +9,8 @@
 // Source: Goto, van de Geijn, Anatomy of High-Performance Matrix Multiplication, TOMS 2008.
 #pragma once
 
+#include <cstdint>
+
 #include "runtime/loops/gemm_tiles.h"
 
 namespace toroid::TOROID_LEVEL {
@@ -17,5 +19,8 @@ namespace toroid::TOROID_LEVEL {
 // overlaps neither. Keeps 1.5 MB of scratch memory per calling thread.
 template <typename T>
 void BlockedGemm(StridedMatrix<const T> a, StridedMatrix<const T> b, StridedMatrix<T> out);
+
+// Bytes of that scratch memory which a product of these sizes writes.
+int64_t BlockedGemmBytes(int64_t m, int64_t n, int64_t k, int64_t width);
 
 }  // namespace toroid::TOROID_LEVEL

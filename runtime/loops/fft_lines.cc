@@ -82,6 +82,28 @@ void Transpose(const cmplx<Vector>* from, int64_t rows, int64_t columns, cmplx<V
   }
 }
 
+// n2 of a long line; 0 for other lines.
+int64_t LongLineFactor(int64_t n) { return n >= kLongLine ? LargeFactor(n) : 0; }
+
+// Whether pocketfft may transform lines of n elements by Bluestein's convolution.
+bool UsesBluestein(int64_t n) {
+  const auto prime = static_cast<int64_t>(pocketfft::detail::util::largest_prime_factor(n));
+  return prime * prime > n;
+}
+
+// Of the sums over j1 of a line of n1 * n2 elements.
+int64_t SumsBytes(int64_t n1, int64_t n2) {
+  return n1 * ((n2 + kLanes - 1) / kLanes) * kLanes * static_cast<int64_t>(sizeof(Complex));
+}
+
+// Beside those: of the buffers of a line of n elements, or of n2 of a long one (n2 > 0).
+int64_t BuffersBytes(int64_t n, int64_t n2, int threads) {
+  // A buffer of pocketfft has the size of ours; Bluestein's, for lengths with a large prime factor, has up to four times that.
+  const int64_t length = n2 > 0 ? n2 : n, width = kLanes * static_cast<int64_t>(sizeof(Complex));
+  const int64_t per_thread = UsesBluestein(length) ? 6 : 2;
+  return ((n2 > 0 ? 8 / kLanes * (n / n2) : 0) + threads * per_thread * length) * width;
+}
+
 class FftLinesOfLevel : public FftLines {
  public:
   FftLinesOfLevel(Kind kind, int64_t n);
@@ -261,7 +283,7 @@ void FftLinesOfLevel::RunOn(int64_t outer, int64_t inner, const From* in, To* ou
 }
 
 FftLinesOfLevel::FftLinesOfLevel(Kind kind, int64_t n) : kind_(kind), n_(n) {
-  const int64_t large = n >= kLongLine ? LargeFactor(n) : 0;
+  const int64_t large = LongLineFactor(n);
   if (large != 0) {
     n2_ = large;
     n1_ = n / large;
@@ -275,18 +297,9 @@ FftLinesOfLevel::FftLinesOfLevel(Kind kind, int64_t n) : kind_(kind), n_(n) {
   }
 }
 
-int64_t FftLinesOfLevel::ScratchBytes(int threads) const {
-  // A buffer of pocketfft has the size of ours; Bluestein's has up to four times that.
-  constexpr int64_t kPerThread = 6;
-  const int64_t width = kLanes * static_cast<int64_t>(sizeof(Complex));
-  if (n1_ == 0) return threads * kPerThread * n_ * width;
-  return (8 / kLanes * n1_ + threads * kPerThread * n2_) * width;
-}
+int64_t FftLinesOfLevel::ScratchBytes(int threads) const { return BuffersBytes(n_, n2_, threads); }
 
-int64_t FftLinesOfLevel::WorkBytes() const {
-  const int64_t width = kLanes * static_cast<int64_t>(sizeof(Complex));
-  return n1_ * ((n2_ + kLanes - 1) / kLanes) * width;
-}
+int64_t FftLinesOfLevel::WorkBytes() const { return SumsBytes(n1_, n2_); }
 
 void FftLinesOfLevel::Run(PrimitiveType from, PrimitiveType to, int64_t outer, int64_t inner, const char* in,
                           char* out, char* work) const {
@@ -315,6 +328,20 @@ void FftLinesOfLevel::Run(PrimitiveType from, PrimitiveType to, int64_t outer, i
 
 std::unique_ptr<const FftLines> MakeFftLines(FftLines::Kind kind, int64_t n) {
   return std::make_unique<FftLinesOfLevel>(kind, n);
+}
+
+int64_t FftTableBytes(int64_t n) {
+  // Turns of a line, twice; for Bluestein's convolution also those of its length, and the chirps.
+  const auto bytes_of = [](int64_t length) { return length * (UsesBluestein(length) ? 120 : 32); };
+  const int64_t n2 = LongLineFactor(n);
+  if (n2 == 0) return bytes_of(n);
+  const auto root = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
+  return bytes_of(n / n2) + bytes_of(n2) + 4 * root * static_cast<int64_t>(sizeof(Complex));
+}
+
+int64_t FftBytes(int64_t n, int threads) {
+  const int64_t n2 = LongLineFactor(n);
+  return BuffersBytes(n, n2, threads) + (n2 == 0 ? 0 : SumsBytes(n / n2, n2));
 }
 
 }  // namespace toroid::TOROID_LEVEL

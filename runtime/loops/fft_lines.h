@@ -37,7 +37,12 @@ class FftLines {
   virtual int64_t ScratchBytes(int threads) const = 0;
 };
 
-// Makes tables of at most 120 * n bytes. Requires n >= 1.
+// Makes tables of FftTableBytes. Requires n >= 1.
 TOROID_PER_LEVEL(MakeFftLines, std::unique_ptr<const FftLines>(FftLines::Kind kind, int64_t n));
+
+TOROID_PER_LEVEL(FftTableBytes, int64_t(int64_t n));
+
+// WorkBytes and ScratchBytes of lines of n >= 1 elements.
+TOROID_PER_LEVEL(FftBytes, int64_t(int64_t n, int threads));
 
 }  // namespace toroid

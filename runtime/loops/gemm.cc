@@ -17,6 +17,19 @@ constexpr int64_t kSmallFlops = 64 << 10;  // A task is worth about this many mu
 constexpr int64_t kTaskRows = 128;
 constexpr int64_t kTinyFlops = 64;  // A product with n * k up to this is not packed.
 
+// Tasks are blocks of rows of one product. Where one ends changes no value.
+struct Tasks {
+  int64_t blocks, block_rows, grain;
+
+  explicit Tasks(const GemmBatch& g) {
+    const int64_t row_flops = std::max<int64_t>(1, g.n * g.k);
+    blocks = std::clamp<int64_t>(std::min(g.m / kTaskRows, g.m * row_flops / (8 * kSmallFlops)), 1,
+                                 2 * NumThreads());
+    block_rows = (g.m + blocks - 1) / blocks;
+    grain = std::max<int64_t>(1, kSmallFlops / std::max<int64_t>(1, block_rows * row_flops));
+  }
+};
+
 // Integers, booleans and small products: lines of the result accumulate lines of rhs.
 template <typename T>
 void PlainProduct(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_t row, int64_t rows) {
@@ -72,16 +85,11 @@ void RunBatch(const GemmBatch& g, const void* lhs_data, const void* rhs_data, vo
     std::fill(out, out + g.batch * g.m * g.n, T{});
     return;
   }
-  // Tasks are blocks of rows of one product. Where one ends changes no value.
-  const int64_t row_flops = std::max<int64_t>(1, g.n * g.k);
-  const int64_t blocks = std::clamp<int64_t>(std::min(g.m / kTaskRows, g.m * row_flops / (8 * kSmallFlops)),
-                                             1, 2 * NumThreads());
-  const int64_t block_rows = (g.m + blocks - 1) / blocks;
-  const int64_t grain = std::max<int64_t>(1, kSmallFlops / (block_rows * row_flops));
-  ParallelFor(g.batch * blocks, grain, [&](int64_t begin, int64_t end) {
+  const Tasks tasks(g);
+  ParallelFor(g.batch * tasks.blocks, tasks.grain, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t b = task / blocks, row = task % blocks * block_rows;
-      const int64_t rows = std::min(block_rows, g.m - row);
+      const int64_t b = task / tasks.blocks, row = task % tasks.blocks * tasks.block_rows;
+      const int64_t rows = std::min(tasks.block_rows, g.m - row);
       if (rows <= 0) continue;
       kProduct(g, lhs + b * g.lhs_stride, rhs + b * g.rhs_stride, out + b * g.m * g.n, row, rows);
     }
@@ -107,6 +115,15 @@ void Gemm(PrimitiveType type, const GemmBatch& gemm, const void* lhs, const void
     default:
       return RunBatch<uint32_t, PlainProduct<uint32_t>>(gemm, lhs, rhs, out);
   }
+}
+
+int64_t GemmScratchBytes(PrimitiveType type, const GemmBatch& gemm) {
+  const bool packs = type == xla::F32 || type == xla::F64 || IsComplex(type);
+  if (!packs || gemm.n * gemm.k <= kTinyFlops || gemm.batch == 0 || gemm.m == 0) return 0;
+  const Tasks tasks(gemm);
+  const int64_t at_work = (gemm.batch * tasks.blocks + tasks.grain - 1) / tasks.grain;
+  return std::min<int64_t>(NumThreads(), at_work) *
+         BlockedGemmBytes(tasks.block_rows, gemm.n, gemm.k, ByteWidth(type));
 }
 
 }  // namespace toroid::TOROID_LEVEL

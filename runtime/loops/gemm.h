@@ -36,4 +36,7 @@ inline PrimitiveType GemmType(PrimitiveType operands, PrimitiveType result) {
 TOROID_PER_LEVEL(Gemm, void(PrimitiveType type, const GemmBatch& gemm, const void* lhs, const void* rhs,
                             void* out));
 
+// Bytes of the memory into which the threads of Gemm pack operands.
+TOROID_PER_LEVEL(GemmScratchBytes, int64_t(PrimitiveType type, const GemmBatch& gemm));
+
 }  // namespace toroid

@@ -1,6 +1,7 @@
 // Memory blocks of buffers. A freed large block waits for the next request of about its size, so a program
-// that allocates and frees equal sizes does not pay for fresh pages each time. The limit, the count of bytes
-// and the idle blocks belong to the thread that allocates: runs on two threads share nothing.
+// that allocates and frees equal sizes does not pay for fresh pages each time. Blocks in use and idle ones
+// together take little more memory than was ever in use at once. The limit, the count of bytes and the idle
+// blocks belong to the thread that allocates: runs on two threads share nothing.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +11,17 @@ namespace toroid {
 // Counts the bytes of the blocks that one thread allocated, until some thread frees them.
 struct BlockAccount;
 
-// `bytes` uninitialized bytes, aligned to 64; null if there is no memory or the limit of this thread would be
-// exceeded. `account` is set to the account that counts them. Thread-safe, like all functions here.
-char* AllocateBlock(int64_t bytes, BlockAccount** account);
+struct Block {
+  char* data = nullptr;
+  int64_t size = 0;  // At least what was asked for.
+  BlockAccount* account = nullptr;
+};
 
-// Gives back a block of AllocateBlock(bytes).
-void FreeBlock(char* block, int64_t bytes, BlockAccount* account);
+// `bytes` uninitialized bytes, aligned to 64; data is null if there is no memory or the limit of this thread would be exceeded.
+// Thread-safe, like all functions here.
+Block AllocateBlock(int64_t bytes);
+
+void FreeBlock(const Block& block);
 
 // While it lives, a block that would bring the live bytes of this thread above the limit is refused.
 class ScopedBlockLimit {

@@ -38,12 +38,14 @@ MeshBuffer MeshBuffer::Array(int64_t bytes, bool uniform) {
   node->data = node->inline_data;
   MeshBuffer buffer(node);
   if (bytes > kInlineBytes) {
-    node->data = AllocateBlock(bytes, &node->account);
-    if (node->data == nullptr) {
-      node->data = node->inline_data;
+    const Block block = AllocateBlock(bytes);
+    if (block.data == nullptr) {
       node->bytes = 0;
       return MeshBuffer();
     }
+    node->data = block.data;
+    node->block_size = block.size;
+    node->account = block.account;
   }
   return buffer;
 }
@@ -71,7 +73,8 @@ MeshBuffer MeshBuffer::Tuple(std::vector<MeshBuffer> elements) {
 }
 
 void MeshBuffer::Release(Node* node) {
-  if (!node->is_tuple && node->data != node->inline_data) FreeBlock(node->data, node->bytes, node->account);
+  if (!node->is_tuple && node->data != node->inline_data)
+    FreeBlock({node->data, node->block_size, node->account});
   if (!node->elements.empty()) node->elements.clear();
   if (FreeList::closed) {
     delete node;

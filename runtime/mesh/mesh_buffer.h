@@ -88,7 +88,9 @@ class MeshBuffer {
     bool is_tuple;
     int64_t bytes;
     char* data;
-    BlockAccount* account;  // Account of `data`, if `data` is a block.
+    // If `data` is a block:
+    int64_t block_size;
+    BlockAccount* account;
     Node* next_free;
     std::vector<MeshBuffer> elements;
     alignas(16) char inline_data[kInlineBytes];

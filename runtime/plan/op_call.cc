@@ -55,7 +55,7 @@ absl::Status OpCall::New(int64_t row_bytes, bool uniform, MeshBuffer* buffer) co
         absl::StrCat("needs ", row_bytes, " bytes on each of ", rows, " devices"));
   }
   // A block this small is allocated without comparing with the limit.
-  if (*bytes > 4096) RETURN_IF_ERROR(CheckMemory(*bytes));
+  if (*bytes > 256) RETURN_IF_ERROR(CheckMemory(*bytes));
   *buffer = MeshBuffer::Array(*bytes, uniform);
   if (buffer->empty())
     return absl::ResourceExhaustedError(absl::StrCat("out of memory (", *bytes, " bytes)"));
