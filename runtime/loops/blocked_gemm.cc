@@ -20,6 +20,10 @@ namespace {
 constexpr int kVectors = 2;                         // Vectors of columns in a tile.
 constexpr int64_t kBlockRows = 120;                 // Rows of packed a for one pass over the tiles.
 constexpr int64_t kBlockBytes = 4 * 1024 * kPanel;  // Bytes of packed b.
+// A b of at most this size is read where it lies: half of the first-level cache.
+constexpr int64_t kSmallBytes = 16 << 10;
+// Tiles of columns up to which packing a costs more than it gains.
+constexpr int64_t kFewTiles = 4;
 
 template <typename T>
 struct RealOf {
@@ -46,9 +50,12 @@ struct Tiling {
       kBlockBytes / (kPanel * kParts * sizeof(Real)) / kColumns * kColumns;
 };
 
-// kRows rows of a, packed [k][kRows], times a panel of b, [k] lines of kUsed vectors `b_stride` apart.
-template <typename T, int kRows, int kUsed>
-void RealTile(int64_t k, const T* a, const T* b, int64_t b_stride, const Target<T>& target) {
+// How the rows of a lie: the elements of a column side by side, columns `step` apart, or those of a row, rows `step` apart.
+enum class Lie { kColumns, kRows };
+
+// kRows rows of a times a panel of b, [k] lines of kUsed vectors `b_stride` apart.
+template <typename T, int kRows, int kUsed, Lie kLie>
+void RealTile(int64_t k, const T* a, int64_t a_step, const T* b, int64_t b_stride, const Target<T>& target) {
   using V = typename Vector<T>::Type;
   using U = typename Vector<T>::Unaligned;
   constexpr int kLanes = Tiling<T>::kLanes;
@@ -59,9 +66,9 @@ void RealTile(int64_t k, const T* a, const T* b, int64_t b_stride, const Target<
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 16
-      for (int v = 0; v < kUsed; ++v) sum[r][v] += a[r] * line[v];
+      for (int v = 0; v < kUsed; ++v) sum[r][v] += a[kLie == Lie::kColumns ? r : r * a_step] * line[v];
     }
-    a += kRows;
+    a += kLie == Lie::kColumns ? a_step : 1;
     b += b_stride;
   }
   if (target.column_stride == 1 && target.columns == kUsed * kLanes) {
@@ -116,27 +123,35 @@ void ComplexTile(int64_t k, const typename Tiling<T>::Real* a, const typename Ti
 }
 
 template <typename T>
-using Tile = void (*)(int64_t k, const typename Tiling<T>::Real* a, const typename Tiling<T>::Real* b,
-                      int64_t b_stride, const Target<T>& target);
+using Tile = void (*)(int64_t k, const typename Tiling<T>::Real* a, int64_t a_step,
+                      const typename Tiling<T>::Real* b, int64_t b_stride, const Target<T>& target);
 
 // A tile whose columns fit one vector computes one vector per row.
-template <typename T, int kRows>
-void RunTile(int64_t k, const typename Tiling<T>::Real* a, const typename Tiling<T>::Real* b,
+template <typename T, Lie kLie, int kRows>
+void RunTile(int64_t k, const typename Tiling<T>::Real* a, int64_t a_step, const typename Tiling<T>::Real* b,
              int64_t b_stride, const Target<T>& target) {
   const bool narrow = target.columns <= Tiling<T>::kLanes;
   if constexpr (Tiling<T>::kComplex) {
     narrow ? ComplexTile<T, kRows, 1>(k, a, b, target) : ComplexTile<T, kRows, kVectors>(k, a, b, target);
   } else {
-    narrow ? RealTile<T, kRows, 1>(k, a, b, b_stride, target)
-           : RealTile<T, kRows, kVectors>(k, a, b, b_stride, target);
+    narrow ? RealTile<T, kRows, 1, kLie>(k, a, a_step, b, b_stride, target)
+           : RealTile<T, kRows, kVectors, kLie>(k, a, a_step, b, b_stride, target);
   }
 }
 
 // The tile function for 1, 2, .., Tiling<T>::kRows rows.
-template <typename T, int... kRows>
+template <typename T, Lie kLie, int... kRows>
 Tile<T> FindTile(int64_t rows, std::integer_sequence<int, kRows...>) {
-  static constexpr Tile<T> kTiles[] = {RunTile<T, kRows + 1>...};
+  static constexpr Tile<T> kTiles[] = {RunTile<T, kLie, kRows + 1>...};
   return kTiles[rows - 1];
+}
+template <typename T>
+Tile<T> FindTile(int64_t rows, Lie lie) {
+  constexpr auto kHeights = std::make_integer_sequence<int, Tiling<T>::kRows>();
+  if constexpr (!Tiling<T>::kComplex) {
+    if (lie == Lie::kRows) return FindTile<T, Lie::kRows>(rows, kHeights);
+  }
+  return FindTile<T, Lie::kColumns>(rows, kHeights);
 }
 
 // Transposes a square block with as many lines as a vector of 16 bytes has lanes.
@@ -177,6 +192,19 @@ void PackTransposed(const T* data, int64_t stride, int64_t valid, int64_t width,
   }
 }
 
+// For so few elements a call of memmove takes longer.
+template <typename T>
+void CopyFew(const T* from, int64_t n, T* to) {
+  using U = typename Vector<T>::Unaligned;
+  typedef T Quarter __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
+  constexpr int64_t kLanes = kVectorBytes / sizeof(T), kFew = 16 / sizeof(T);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) *reinterpret_cast<U*>(to + i) = *reinterpret_cast<const U*>(from + i);
+  for (; i + kFew <= n; i += kFew)
+    *reinterpret_cast<Quarter*>(to + i) = *reinterpret_cast<const Quarter*>(from + i);
+  for (; i < n; ++i) to[i] = from[i];
+}
+
 // Packs rows [row, row + width) and columns [k, k + count) as [count][width], zeros beyond the last row;
 // complex numbers as [count][2][width].
 template <typename T>
@@ -196,8 +224,8 @@ void PackLines(const StridedMatrix<const T>& matrix, int64_t row, int64_t valid,
     for (int64_t p = 0; p < count; ++p) {
       T* line = out + p * width;
       const T* source = data + p * matrix.column_stride;
-      std::copy(source, source + valid, line);
-      std::fill(line + valid, line + width, T(0));
+      CopyFew(source, valid, line);
+      for (int64_t i = valid; i < width; ++i) line[i] = 0;
     }
   } else {
     if (valid < width) std::fill(out, out + width * count, T(0));
@@ -256,12 +284,16 @@ void BlockedGemm(StridedMatrix<const T> a, StridedMatrix<const T> b, StridedMatr
   if constexpr (!Tiles::kComplex) {
     if (m <= kFewRows && (b.column_stride == 1 || b.row_stride == 1)) return FewRowsGemm(a, b, out);
   }
-  // With few rows the tiles read b unpacked.
-  const bool pack_b = Tiles::kComplex || b.column_stride != 1 || m > 2 * kRows;
+  // With few rows, or if it is small, the tiles read b where it lies; and a if few tiles read it.
+  const bool small_b = n * k * static_cast<int64_t>(sizeof(T)) <= kSmallBytes;
+  const bool pack_b = Tiles::kComplex || b.column_stride != 1 || (m > 2 * kRows && !small_b);
+  const bool pack_a =
+      Tiles::kComplex || (a.column_stride != 1 && a.row_stride != 1) || n > kFewTiles * kColumns;
+  const Lie lie = pack_a || a.row_stride == 1 ? Lie::kColumns : Lie::kRows;
   const int64_t panel = std::min(k, kPanel), block_columns = std::min(n, Tiles::kBlockColumns),
                 padded_columns = (block_columns + kColumns - 1) / kColumns * kColumns,
                 block_rows = std::min(m, kBlockRows);
-  R* const packed_a = Scratch<R>(0, panel * block_rows * kParts);
+  R* const packed_a = Scratch<R>(0, pack_a ? panel * block_rows * kParts : 0);
   R* const packed_b = Scratch<R>(1, panel * (pack_b ? padded_columns : kColumns) * kParts);
   const auto pack_columns = [&](int64_t column, int64_t first, int64_t count, R* to) {
     PackLines(b.Transposed(), column, std::min(kColumns, n - column), kColumns, first, count, to);
@@ -275,7 +307,7 @@ void BlockedGemm(StridedMatrix<const T> a, StridedMatrix<const T> b, StridedMatr
       }
       for (int64_t row = 0; row < m; row += block_rows) {
         const int64_t rows = std::min(block_rows, m - row);
-        for (int64_t i = 0; i < rows; i += kRows) {
+        for (int64_t i = 0; pack_a && i < rows; i += kRows) {
           const int64_t height = std::min(kRows, rows - i);
           PackLines(a, row + i, height, height, first, count, packed_a + i * count * kParts);
         }
@@ -283,7 +315,7 @@ void BlockedGemm(StridedMatrix<const T> a, StridedMatrix<const T> b, StridedMatr
           const R* tile_b = packed_b + j / kColumns * tile_size;
           int64_t b_stride = kColumns;
           const int64_t width = std::min(kColumns, columns - j);
-          if (!pack_b && width == kColumns) {
+          if (!pack_b && (width == kColumns || width == Tiles::kLanes)) {
             tile_b = reinterpret_cast<const R*>(b.data + first * b.row_stride + column + j);
             b_stride = b.row_stride;
           } else if (!pack_b) {
@@ -294,8 +326,14 @@ void BlockedGemm(StridedMatrix<const T> a, StridedMatrix<const T> b, StridedMatr
             const int64_t height = std::min(kRows, rows - i);
             const Target<T> target{out.data + (row + i) * out.row_stride + (column + j) * out.column_stride,
                                    out.row_stride, out.column_stride, width, first > 0};
-            FindTile<T>(height, std::make_integer_sequence<int, kRows>())(
-                count, packed_a + i * count * kParts, tile_b, b_stride, target);
+            const R* tile_a = packed_a + i * count * kParts;
+            int64_t a_step = height;
+            if (!pack_a) {
+              tile_a =
+                  reinterpret_cast<const R*>(a.data + (row + i) * a.row_stride + first * a.column_stride);
+              a_step = lie == Lie::kRows ? a.row_stride : a.column_stride;
+            }
+            FindTile<T>(height, lie)(count, tile_a, a_step, tile_b, b_stride, target);
           }
         }
       }
