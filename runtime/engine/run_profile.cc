@@ -1,6 +1,7 @@
 #include "runtime/engine/run_profile.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -121,16 +122,26 @@ std::string ProfileText(const RunProfile& profile, const MachineRates& rates, in
 }
 
 std::string TraceJson(const RunProfile& profile) {
+  // Viewers take process and thread 0 for an idle loop, and a thread of the process's number for its main thread.
+  constexpr int kProcess = 1, kThread = 2;
   nlohmann::json events = nlohmann::json::array();
+  events.push_back({{"name", "thread_name"},
+                    {"ph", "M"},
+                    {"pid", kProcess},
+                    {"tid", kThread},
+                    {"args", {{"name", "steps"}}}});
+  // They round to nanoseconds, and drop what then begins before the step before it ends.
+  const auto nanoseconds = [](double seconds) { return std::floor(seconds * 1e9); };
   for (const RunProfile::Event& event : profile.events) {
     const RunProfile::Row& row = profile.rows[event.row];
+    const double begin = nanoseconds(event.begin);
     events.push_back({{"name", row.kind + " " + row.name},
                       {"cat", row.kind},
                       {"ph", "X"},
-                      {"ts", event.begin * 1e6},
-                      {"dur", (event.end - event.begin) * 1e6},
-                      {"pid", 0},
-                      {"tid", 0},
+                      {"ts", begin * 1e-3},
+                      {"dur", (nanoseconds(event.end) - begin) * 1e-3},
+                      {"pid", kProcess},
+                      {"tid", kThread},
                       {"args", {{"line", row.line}}}});
   }
   return nlohmann::json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump();

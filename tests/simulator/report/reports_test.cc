@@ -1,6 +1,10 @@
 // JSON, trace, summary and sweep of one prediction.
+#include <cmath>
+#include <map>
 #include <string>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hlo/base/time_text.h"
@@ -103,21 +107,49 @@ TEST(GroupsTextTest, WhatNothingIsCalledIsAnErrorThatNamesTheCostliest) {
   EXPECT_THAT(status.message(), HasSubstr("the costliest group is main/dot.1"));
 }
 
+// By thread, as a viewer shows them: thread 0 and the process's own number mean something else there.
+std::map<int, std::vector<nlohmann::json>> SlicesByThread(const nlohmann::json& trace) {
+  std::map<int, std::vector<nlohmann::json>> slices;
+  for (const nlohmann::json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    EXPECT_GT(event["tid"].get<int>(), event["pid"].get<int>());
+    slices[event["tid"].get<int>()].push_back(event);
+  }
+  return slices;
+}
+
 TEST(TraceTest, EveryEventIsThereAndParses) {
   const nlohmann::json trace = nlohmann::json::parse(TraceText(Example()));
-  int complete = 0;
-  double microseconds = 0;
-  bool has_link = false;
-  for (const nlohmann::json& event : trace["traceEvents"]) {
-    if (event["ph"] == "X") {
-      ++complete;
-      microseconds += event["dur"].get<double>();
-    }
-    has_link = has_link || (event["ph"] == "C" && event["name"] == "link chip 0 +y");
+  const auto slices = SlicesByThread(trace);
+  ASSERT_EQ(slices.size(), 4u);  // The step, what it is spent on, compute, communication.
+  EXPECT_EQ(slices.at(10)[0]["name"], "10.0 ms a step: 60 % bound by matrix, 40 % exposed communication");
+  EXPECT_EQ(slices.at(10)[0]["dur"], 10000);
+  ASSERT_EQ(slices.at(11).size(), 3u);
+  EXPECT_EQ(slices.at(11)[1]["name"], "exposed communication");
+  EXPECT_EQ(slices.at(12).size() + slices.at(13).size(), 3u);
+  EXPECT_EQ(slices.at(12)[0]["name"], "dot");
+  EXPECT_EQ(slices.at(12)[0]["args"]["instruction"], "main/dot.1");
+  EXPECT_EQ(slices.at(13)[0]["dur"], 4000);
+  EXPECT_TRUE(absl::c_any_of(trace["traceEvents"], [](const nlohmann::json& event) {
+    return event["ph"] == "C" && event["name"] == "link chip 0 +y";
+  }));
+}
+
+// Perfetto drops a slice that begins a nanosecond before the one before it ends.
+TEST(TraceTest, SlicesThatFollowEachOtherDoNotOverlapInNanoseconds) {
+  Prediction prediction = Example();
+  prediction.events.clear();
+  for (int i = 0; i < 1000; ++i)
+    prediction.events.push_back({int64_t{1234567} * i, 1234567, Stream::kCompute, 0});
+  prediction.step_ps = 1234567000;
+  int64_t end = 0;
+  const auto slices = SlicesByThread(nlohmann::json::parse(TraceText(prediction)));
+  for (const nlohmann::json& slice : slices.at(12)) {
+    const auto nanoseconds = [&](const char* key) { return std::llround(slice[key].get<double>() * 1000); };
+    EXPECT_EQ(nanoseconds("ts"), end);
+    end = nanoseconds("ts") + nanoseconds("dur");
   }
-  EXPECT_EQ(complete, 3);
-  EXPECT_DOUBLE_EQ(microseconds, 10000);
-  EXPECT_TRUE(has_link);
+  EXPECT_EQ(end, 1234567);
 }
 
 TEST(SummaryTest, CostliestSourceLineStandsFirst) {
