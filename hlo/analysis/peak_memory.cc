@@ -79,7 +79,9 @@ std::vector<Ordered> OrderAll(const Module& module, const ArraySize* size, const
                               Form form, Peaks* peaks) {
   std::vector<Ordered> ordered;
   for (const auto& computation : module.computations()) {
-    ordered.push_back(InForm(form, *computation, size, memory, *peaks));
+    // What is fused holds no memory: its order is nobody's choice.
+    ordered.push_back(
+        InForm(computation->is_fusion() ? Form::kAsWritten : form, *computation, size, memory, *peaks));
     MemoryWalk walk(*computation, ordered.back().steps, ordered.back().order, peaks->bytes,
                     ordered.back().reserved);
     walk.Run();
