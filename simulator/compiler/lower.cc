@@ -16,7 +16,6 @@
 #include "simulator/compiler/rewrites/exchanged_convolution_pass.h"
 #include "simulator/compiler/rewrites/flat_scatter_pass.h"
 #include "simulator/compiler/rewrites/joined_dims_pass.h"
-#include "simulator/compiler/rewrites/moved_results_pass.h"
 #include "simulator/compiler/rewrites/packed_predicates_pass.h"
 #include "simulator/compiler/rewrites/row_scatter_pass.h"
 #include "simulator/compiler/rewrites/shared_functions.h"
@@ -50,7 +49,6 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
       .Add<SimplifyPass>(/*keeps_barriers=*/true, tiling)
       .Add<JoinedDimsPass>(tiling.lanes)
       .Add<SimplifyPass>(/*keeps_barriers=*/false, tiling)
-      .Add<MovedResultsPass>()
       .Add<PackedPredicatesPass>(core.matrix().tile())
       .Add<Bfloat16Pass>();
   if (IsOn(Rule::kMergedAllReduces)) pipeline.Add<MergeCollectivesPass>(kCombined);

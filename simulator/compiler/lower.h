@@ -7,7 +7,6 @@
 //   row_scatter          scatters of one element for each row as choices
 //   flat_scatter         other scatters of single elements as scatters into a vector
 //   simplify             what moves nothing goes
-//   moved_results        what is done to results of convolutions is done before they are moved
 //   packed_predicates    predicates of products that are needed later are bits of words
 //   bfloat16             what only products read is rounded where it is made
 //   merge_collectives    all-reduces that can run at once, as this compiler combines them

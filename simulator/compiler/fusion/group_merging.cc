@@ -44,18 +44,6 @@ int Grouper::Shared(int g, int other) const {
   return shared;
 }
 
-int Grouper::SharedArrays(int g, int other) const {
-  int shared = 0;
-  std::vector<int> seen;
-  for (const int input : inputs_[g]) {
-    const Shape& shape = At(input)->shape();
-    if (!shape.IsArray() || shape.NumElements() == 1 || absl::c_linear_search(seen, input)) continue;
-    seen.push_back(input);
-    shared += absl::c_linear_search(inputs_[other], input);
-  }
-  return shared;
-}
-
 bool Grouper::CanMerge(int g) const {
   if (values_[g].empty()) return false;
   if (made_.owner[g] != nullptr && !made_.recomputed[g] && At(g)->opcode() != Opcode::kReduce) return false;
@@ -65,30 +53,6 @@ bool Grouper::CanMerge(int g) const {
     return false;
   const Shape* own = SpaceOf(g);
   return own != nullptr && own->rank() > 0;
-}
-
-bool Grouper::FitsElementwise(int g, int reducing) {
-  const Shape* own = SpaceOf(g);
-  const int common = SharedArrays(g, reducing);
-  std::vector<int> seen;
-  for (const int input : inputs_[g]) {
-    if (!IsOfSize(input, own->dims()) || read_by_[input].size() > kMostReaders) continue;
-    for (const int value : read_by_[input]) {
-      const int other = group_of_[value];
-      if (other == g || other == reducing || absl::c_linear_search(seen, other)) continue;
-      seen.push_back(other);
-      if (!CanMerge(other) || Reduces(other) || !CanMeet(g, other) || SharedArrays(g, other) < common)
-        continue;
-      const bool has_predicates =
-          own->element_type() == xla::PRED || SpaceOf(other)->element_type() == xla::PRED;
-      if (has_predicates && IsOn(Rule::kPredicatesApart)) continue;
-      const std::vector<int> before = level_;
-      const bool can_meet = ShareLevel(g, other);
-      level_ = before;
-      if (can_meet) return true;
-    }
-  }
-  return false;
 }
 
 void Grouper::MergeThatShare(int shared, bool reductions) {
@@ -110,13 +74,7 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
           (!IsLastToJoin(g, input) && Decides(Rule::kLastReaderJoins, *At(g))) ||
           !Decides(Rule::kReaderJoinsMaker, *At(g)))
         continue;
-      if (into < 0) {
-        into = maker;
-      } else if (CanMeet(into, maker) && ShareLevel(into, maker) &&
-                 Decides(Rule::kMakersTogether, *At(maker))) {
-        // What it reads of several groups is made together.
-        Move(maker, into);
-      }
+      if (into < 0) into = maker;
     }
     for (const int input : inputs_[g]) {
       if (into >= 0) break;
@@ -131,17 +89,8 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
           continue;
         const Shape* theirs = SpaceOf(other);
         if (theirs == nullptr || theirs->dims() != own->dims()) continue;
-        const bool both_made = !is_reduction && ReductionOf(At(other)) == nullptr;
-        if (both_made && (own->element_type() == xla::PRED || theirs->element_type() == xla::PRED) &&
-            Decides(Rule::kPredicatesApart, *At(g)))
-          continue;
         if (!GoTogether(At(g), At(other))) continue;
         if (Shared(g, other) < shared) continue;
-        // What is made elementwise goes with what it has most in common with.
-        if (Reduces(g) != Reduces(other) &&
-            (Reduces(g) ? FitsElementwise(other, g) : FitsElementwise(g, other)) &&
-            Decides(Rule::kMostInCommon, *At(g)))
-          continue;
         if (!ShareLevel(g, other) ||
             !Decides(shared > 0 ? Rule::kReadersOfOneArray : Rule::kReadersOfOneVector, *At(g)))
           continue;

@@ -70,15 +70,8 @@ class Grouper {
     for (const int64_t d : dims) elements *= d;
     return shape.dims() == dims || (shape.NumElements() == elements && shape.dims().back() == dims.back());
   }
-  // Arrays of any size that both read.
-  int SharedArrays(int g, int other) const;
-  bool Reduces(int g) const {
-    return absl::c_any_of(values_[g], [&](int value) { return ReductionOf(At(value)) != nullptr; });
-  }
   // A group that is made elementwise or reduces, by itself: not a product, nor what is written to its place.
   bool CanMerge(int g) const;
-  // Whether `g`, elementwise, shares as many arrays with another elementwise group as with `reducing`, and can be made with it.
-  bool FitsElementwise(int g, int reducing);
   // All that the group makes is made by the other.
   void Move(int g, int into);
   // Two groups that make values of the same sizes and type, none of the other's.

@@ -8,28 +8,6 @@ bool IsReshaped(const Instruction& op) {
   return op.opcode() == Opcode::kReshape && !SameButUnitDims(op.operand(0)->shape(), op.shape());
 }
 
-// By index: operands before what reads them, results of the program in their order.
-std::vector<int> OrderOfResults(const Computation& computation) {
-  std::vector<int> place(computation.size(), -1);
-  std::vector<std::pair<const Instruction*, int>> path = {{computation.root(), 0}};
-  std::vector<bool> seen(computation.size(), false);
-  int next = 0;
-  while (!path.empty()) {
-    auto& [op, k] = path.back();
-    if (k < op->num_operands()) {
-      const Instruction* operand = op->operand(k++);
-      if (!seen[operand->index()]) {
-        seen[operand->index()] = true;
-        path.emplace_back(operand, 0);
-      }
-      continue;
-    }
-    place[op->index()] = next++;
-    path.pop_back();
-  }
-  return place;
-}
-
 }  // namespace
 
 std::vector<int> MaterializationPlanner::Levels() const {
@@ -98,25 +76,8 @@ std::vector<const Instruction*> MaterializationPlanner::ReductionsOf(const Instr
   return found;
 }
 
-bool MaterializationPlanner::IsTakenByLater(const Instruction* value,
-                                            absl::Span<const Instruction* const> reductions,
-                                            const std::vector<int>& level) const {
-  int last = -1;
-  for (const Instruction* reduction : reductions) last = std::max(last, place_[reduction->index()]);
-  return absl::c_any_of(readers_[value->index()], [&](int reader) {
-    const Instruction* op = At(reader);
-    const bool can_join = op != value && values_.written[reader] && values_.recomputed[reader] &&
-                          values_.owner[reader] == nullptr && IsElementwise(*op) &&
-                          op->opcode() != Opcode::kCopy && op->shape().dims() == value->shape().dims();
-    // What is but rounded is made with the reductions.
-    const bool is_rounded = op->opcode() == Opcode::kConvert && op->operand(0) == value;
-    return can_join && !is_rounded && level[reader] == level[value->index()] + 1 && place_[reader] > last;
-  });
-}
-
 void MaterializationPlanner::TakeReductions() {
   const std::vector<int> level = Levels();
-  place_ = OrderOfResults(computation_);
   for (int i = 0; i < n_; ++i) {
     const Instruction* op = At(i);
     if (!IsHeldBesideProducts(op->shape())) continue;
@@ -142,9 +103,6 @@ void MaterializationPlanner::TakeReductions() {
     const auto has_place = [](const Instruction* reduction) { return reduction->num_operands() > 2; };
     if (!of_product && IsOn(Rule::kLargestWithPlace))
       reductions.erase(std::remove_if(reductions.begin(), reductions.end(), has_place), reductions.end());
-    if (!of_product && !reductions.empty() && IsTakenByLater(value, reductions, level) &&
-        Decides(Rule::kLaterReaderJoins, *value))
-      continue;
     // One type; that of what is not reduced as it is, if there are several.
     const auto type_of = [](const Instruction* reduction) {
       return reduction->shape().IsArray() ? reduction->shape().element_type() : xla::TUPLE;

@@ -102,10 +102,6 @@ class MaterializationPlanner {
   bool IsSpread(const Instruction& value) const;
   // By index: written values on the longest way to each, itself included.
   std::vector<int> Levels() const;
-  // Of the groups that read the value one goes along, the last in the order of the results: an elementwise one that waits for nothing
-  // more, behind all of these reductions.
-  bool IsTakenByLater(const Instruction* value, absl::Span<const Instruction* const> reductions,
-                      const std::vector<int>& level) const;
   // Of the value, or of what is made from it elementwise, that do not wait for what is made from it by others.
   std::vector<const Instruction*> ReductionsOf(const Instruction* value, const std::vector<int>& level);
   void TakeReductions();
@@ -136,7 +132,6 @@ class MaterializationPlanner {
   MaterializedValues values_;
   InsideOfGroups inside_;
   std::vector<std::vector<int>> readers_;
-  std::vector<int> place_;  // By index.
   std::vector<int>
       apart_;  // By index: the last instruction before it behind which there is such a place; -1: none.
   std::vector<bool> ends_product_;                       // By index: the last that a product takes behind it.

@@ -221,11 +221,7 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
     if (is_batch || is_contracted) bound *= size;
     if (!is_batch && !is_cut) (is_contracted ? contracted : rows) *= size;
   }
-  // Of a batch alone, as where heads are mixed, nothing is left to pass.
-  const bool is_batch_alone = !contracting.empty() && absl::c_all_of(contracting, [&](int64_t d) {
-    return dims[d] >= 0 && dims[d] < static_cast<int64_t>(in.lhs_batch().size());
-  });
-  if (bound == 0 || (is_batch_alone && Decides(Rule::kNestedBatchContracted, outer))) return false;
+  if (bound == 0) return false;
   const double columns = static_cast<double>(other.NumElements()) / bound;
   // Lanes of what the outer one makes of rows of several dimensions are those of its other operand, unless these fill no tile.
   const Dims result = PhysicalOrder(outer.shape());

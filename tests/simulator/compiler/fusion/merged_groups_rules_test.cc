@@ -112,32 +112,6 @@ TEST(MergedGroupsRulesTest, WhatIsRepeatedInWholeTilesIsMadeWhereItIsRead) {
             2u);
 }
 
-TEST(MergedGroupsRulesTest, WhatIsMadeElementwiseGoesWithWhatItHasMostInCommonWith) {
-  // A norm's result beside its gradient, which waits for a sum: with the gradient if that reads as much of what the result reads.
-  const auto fusions = [](absl::string_view shift) {
-    return ResultsOfFusions(absl::StrCat(
-        R"( x = f32[64,256] parameter(0) g = f32[64,256] parameter(1) r = f32[64] parameter(2) s = f32[64] parameter(3)
-      zero = f32[] constant(0)
-      rows = f32[64,256] broadcast(r), dimensions={0}
-      shift = f32[64,256] broadcast(s), dimensions={0}
-      centred = f32[64,256] subtract(x, )",
-        shift, R"()
-      y = f32[64,256] multiply(centred, rows)
-      again = f32[64,256] add(x, )",
-        shift, R"()
-      gx = f32[64,256] multiply(g, again)
-      gr = f32[64,256] add(gx, rows)
-      total = f32[64] reduce(gr, zero), dimensions={1}, to_apply=sum
-      spread = f32[64,256] broadcast(total), dimensions={0}
-      scaled = f32[64,256] multiply(x, spread)
-      rest = f32[64,256] subtract(g, scaled)
-      dx = f32[64,256] multiply(rest, rows)
-      ROOT t = (f32[64,256], f32[64,256]) tuple(y, dx) )"));
-  };
-  EXPECT_THAT(fusions("rows"), ElementsAre(1, 2));
-  EXPECT_THAT(fusions("shift"), ElementsAre(2, 1));
-}
-
 TEST(MergedGroupsRulesTest, WhatSeveralResultsNeedIsMadeOnceIfTheyRunTogetherHoweverLong) {
   // A hundred ops, which three groups apart would each do anew.
   std::string long_formula =

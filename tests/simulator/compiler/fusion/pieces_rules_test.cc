@@ -118,28 +118,6 @@ TEST(PiecesRulesTest, StepsThatReadLayersAreWrittenBeforeTheyAreMadeAgainTooOfte
   EXPECT_THAT(Microseconds(program(24)), IsWithin(0.25, 54.0));
 }
 
-// p = x y, s = the sums of its rows, q = p + 1.
-TEST(PiecesRulesTest, OfReductionsAndOtherReadersTheLastOfTheResultsGoesAlong) {
-  const auto program = [](absl::string_view results) {
-    return absl::StrCat(
-        R"( x = f32[256,256] parameter(0) y = f32[256,256] parameter(1) zero = f32[] constant(0) one = f32[] constant(1)
-      b = f32[256,256] broadcast(one), dimensions={} p = f32[256,256] multiply(x, y) s = f32[256] reduce(p, zero), dimensions={1}, to_apply=sum
-      q = f32[256,256] add(p, b) ROOT r = )",
-        results);
-  };
-  const auto groups = [&](absl::string_view results) {
-    std::vector<size_t> made;
-    const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(results)));
-    for (const auto& op : lowered->entry()->instructions()) {
-      if (op->opcode() == Opcode::kFusion && op->shape().IsTuple())
-        made.push_back(op->shape().tuple_shapes()[1].dims().size());
-    }
-    return made;
-  };
-  EXPECT_THAT(groups("(f32[256,256], f32[256,256], f32[256]) tuple(p, q, s)"), ElementsAre(1));
-  EXPECT_THAT(groups("(f32[256,256], f32[256], f32[256,256]) tuple(p, s, q)"), ElementsAre(2));
-}
-
 // Two averages of different arrays and a step that reads both.
 TEST(PiecesRulesTest, WhatReadsSeveralGroupsIsMadeWithAllOfThem) {
   EXPECT_THAT(

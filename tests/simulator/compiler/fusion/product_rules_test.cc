@@ -364,12 +364,6 @@ TEST(ProductRulesTest, AProductRunsInsideOfTheOneThatReadsItIfWhatItPassesByFits
         " y = f32[64,1024] parameter(0) r = f32[64] parameter(4) s = f32[64,1024] broadcast(r), dimensions={0} "
         "x = f32[64,1024] multiply(y, s)"}});
   EXPECT_THAT(Groups(normalized), ElementsAre("dot"));
-  // Rows of heads are mixed: a batch alone passes.
-  EXPECT_THAT(
-      Groups(R"( q = f32[4,8,256,64] parameter(0) k = f32[4,8,256,64] parameter(1) m = f32[8,8] parameter(2)
-    s = f32[4,8,256,256] dot(q, k), lhs_batch_dims={0,1}, lhs_contracting_dims={3}, rhs_batch_dims={0,1}, rhs_contracting_dims={3}
-    ROOT t = f32[4,256,256,8] dot(s, m), lhs_contracting_dims={1}, rhs_contracting_dims={0} )"),
-      Contains("dot").Times(2));
   // Products over the features of an image are fused if its rows fill tiles.
   EXPECT_THAT(
       Groups(R"( x = f32[4,64,64,128] parameter(0) w = f32[128,512] parameter(1) v = f32[512,128] parameter(2)
