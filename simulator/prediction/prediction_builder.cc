@@ -120,7 +120,8 @@ void PredictionBuilder::AddNotes() {
   }
   AddNotesOnCustomCalls();
   for (const auto& [name, times] : inputs_.decisions.limits) {
-    prediction_.notes.push_back(absl::StrCat("the search of ", name, " was cut short ", times, " times"));
+    prediction_.notes.push_back(
+        absl::StrCat("the search of ", name, " was cut short ", times, times == 1 ? " time" : " times"));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "simulator/rules/compiler_scope.h"
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "hlo/ir/module.h"
@@ -105,7 +106,15 @@ void ForgetRecorded() {
 bool IsRecording() { return Current().decisions != nullptr; }
 
 void ReportLimit(const WalkLimit& limit) {
-  if (Decisions* decisions = Current().decisions) ++decisions->limits[limit.name];
+  Decisions* decisions = Current().decisions;
+  if (decisions == nullptr) return;
+  const auto met =
+      absl::c_find_if(decisions->limits, [&](const auto& one) { return one.name == limit.name; });
+  if (met != decisions->limits.end()) {
+    ++met->times;
+  } else {
+    decisions->limits.push_back({limit.name, 1});
+  }
 }
 
 }  // namespace toroid

@@ -19,9 +19,13 @@ namespace toroid {
 // Which rules decided what, and which searches met their limits.
 struct Decisions {
   absl::flat_hash_map<const Instruction*, RuleSet> of;  // While these instructions live.
-  absl::flat_hash_map<std::string, int> limits;         // How often each was met.
-  RuleSet decided;                                      // All that decided something, also of what is gone.
-  RuleSet asked;  // All that were found to hold: without any other nothing changes.
+  struct Limit {
+    std::string name;
+    int times;
+  };
+  std::vector<Limit> limits;  // How often each was met, in the order in which they first were.
+  RuleSet decided;            // All that decided something, also of what is gone.
+  RuleSet asked;              // All that were found to hold: without any other nothing changes.
 };
 
 class CompilerScope {

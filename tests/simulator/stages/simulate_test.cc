@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -17,6 +18,7 @@
 namespace toroid {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr char kHeader[] = "HloModule m, num_partitions=8\n";
@@ -206,6 +208,23 @@ TEST(SimulateTest, AValueInATupleIsNamedWithItsPlaceAndItsOwnShape) {
     shapes[value.instruction] = value.shape;
   EXPECT_EQ(shapes[prediction.collectives[0].instruction + "{0}"], "f32[512,1024]");
   EXPECT_EQ(shapes[prediction.collectives[0].instruction + "{1}"], "f32[256,1024]");
+}
+
+// A product behind which 80 arrays are added, one after the other: more than any search looks at.
+TEST(SimulateTest, SearchesThatWereCutShortAreNotedInTheOrderInWhichTheyWere) {
+  std::string text =
+      "ENTRY main { x = f32[64,1024] parameter(0) w = f32[1024,1024] parameter(1) "
+      "sum0 = f32[64,1024] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} ";
+  for (int i = 1; i <= 80; ++i) {
+    absl::StrAppend(&text, "p", i, " = f32[64,1024] parameter(", i + 1, ") ");
+    absl::StrAppend(&text, "sum", i, " = f32[64,1024] add(sum", i - 1, ", p", i, ") ");
+  }
+  absl::StrAppend(&text, "ROOT t = f32[1024,64] transpose(sum80), dimensions={1,0} }");
+  const Prediction prediction = Predict(absl::StrCat("HloModule m ", text), On("tpu-v3-8"));
+  EXPECT_THAT(prediction.notes,
+              ElementsAre("the search of readers that are cut into steps was cut short 1 time",
+                          "the search of readers on the way to a convolution was cut short 1 time",
+                          "the search of readers that want an order was cut short 1 time"));
 }
 
 TEST(SimulateTest, MoreDevicesThanCoresAreRefused) {
