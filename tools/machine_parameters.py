@@ -32,7 +32,7 @@ mean and at most, and to the layers of GShard's figure 8 with 2,048 experts
 [network_model.md](network_model.md#parameters).
 """
 # Words with which headings of compiler.proto begin.
-HEADINGS = ('Fusion', 'Rewrites', 'Memory', 'Facts', 'How')
+HEADINGS = ('Fusion', 'Layout', 'Rewrites', 'Memory', 'Facts', 'How')
 FIELD = re.compile(r'([a-z_0-9]+): *("[^"]*"|[-+.e0-9]+)')
 
 

@@ -123,9 +123,9 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
       return AddReduceWindow(op, made_for);
     case Opcode::kSelectAndScatter:
       if (op.num_operands() < 2) return;
-      AddSlots(
-          2 * core_.vector().slots_of().simple() * WindowElements(op) * Registers(op.operand(1)->shape()),
-          made_for);
+      AddSlots(Thresholds().select_and_scatter_slots() * core_.vector().slots_of().simple() *
+                   WindowElements(op) * Registers(op.operand(1)->shape()),
+               made_for);
       return;
     case Opcode::kConcatenate:
       return AddConcatenation(op, made_for);
@@ -216,8 +216,9 @@ void Accountant::AddLinearAlgebra(const Instruction& op, uint64_t made_for) {
   const double n = op.shape().IsArray() && op.shape().rank() > 0
                        ? static_cast<double>(op.shape().dim(op.shape().rank() - 1))
                        : 1;
-  // Of a butterfly of the transform ten instructions.
-  const double per_element = op.opcode() == Opcode::kFft ? 10 * std::log2(std::max(n, 2.0)) : n;
+  // Of a transform so many stages of butterflies; one at least.
+  const double per_element =
+      op.opcode() == Opcode::kFft ? Thresholds().butterfly_slots() * std::max(1.0, std::log2(n)) : n;
   AddSlots(per_element * core_.vector().slots_of().simple() * Registers(op.shape()), made_for);
 }
 

@@ -21,8 +21,8 @@ void Convolution::TakeRowsOfImages() {
 void Convolution::TakeFewImages() {
   const bool is_by_places = positions_ > 1 || (made_.size() > 1 && made_[1] == view_.output_batch());
   if (is_gradient_ || !along_lanes_ || !is_by_places || view_.input_spatial().size() > 2 || images_ <= 1 ||
-      2 * images_ > sublanes_ || work_.channel_taps != 0 || work_.batch != 1 ||
-      !Decides(Rule::kPlacesOfFewImages, op_))
+      images_ > static_cast<double>(Thresholds().most_few_images()) || work_.channel_taps != 0 ||
+      work_.batch != 1 || !Decides(Rule::kPlacesOfFewImages, op_))
     return;
   const MatrixUnitSpec& unit = core_.matrix();
   double read = 1, made = 1, rows = 2;
@@ -100,7 +100,10 @@ void Convolution::TakeRowsOfKernel() {
   } else if (!view_.kernel_spatial().empty() && is_small && positions_ > 1 &&
              Decides(Rule::kRowsOfKernel, op_)) {
     const double row = SizeOf(kernel_, view_.kernel_spatial().back()), rows = positions_ / row;
-    const double together = stride_ <= 2 && inputs_ < sublanes_ ? std::min(2.0, rows) : 1;
+    const CompilerSpec& most = Thresholds();
+    const double together = stride_ <= most.stride_of_joined_rows() && inputs_ < sublanes_
+                                ? std::min(most.joined_kernel_rows(), rows)
+                                : 1;
     work_.k = std::ceil(rows / together) * RoundUpTo(together * row * inputs_, tile_);
   }
   // To put positions of halves of tiles beside each other takes as long as some tiles, and places of few images little less than others.
@@ -109,7 +112,7 @@ void Convolution::TakeRowsOfKernel() {
       work_.places_out_cycles == 0 && inputs_ >= sublanes_ && 2 * inputs_ <= tile_ &&
       Decides(Rule::kHalvesPutTogether, op_)) {
     const double places = static_cast<double>(op_.shape().NumElements()) / std::max(1.0, features_ * images_),
-                 rows = std::max(images_, (images_ + sublanes_) / 2);
+                 rows = std::max(images_, Thresholds().rows_to_join_halves() * (images_ + sublanes_));
     work_.k = std::max(work_.k,
                        Thresholds().tiles_to_join_halves() * tile_ * places * rows / std::max(1.0, work_.m));
   }

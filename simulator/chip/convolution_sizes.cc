@@ -19,7 +19,7 @@ bool HoldsImages(const Instruction& convolution, double images, const CoreSpec& 
   const ConvolutionView view(convolution);
   const Dims lies = PhysicalOrder(convolution.operand(0)->shape()), made = PhysicalOrder(convolution.shape());
   return !lies.empty() && !made.empty() && lies[0] == view.input_batch() && made[0] == view.output_batch() &&
-         2 * images >= static_cast<double>(core.matrix().tile());
+         images >= Thresholds().held_images_share() * static_cast<double>(core.matrix().tile());
 }
 
 SlidingWindow PlacesOf(const Instruction& convolution, bool is_gradient, const CoreSpec& core) {
@@ -159,8 +159,8 @@ bool Convolution::IsOfOnePlace() {
 bool Convolution::IsDilated() {
   if (dilation_ <= 1) return false;
   if (work_.channel_taps > 0) {
-    // Channel by channel every other position of those that meet no zeros is for nothing.
-    work_.channel_taps *= 2 / dilation_;
+    // Channel by channel, positions that meet zeros are left out, but not all.
+    work_.channel_taps *= Thresholds().dilated_taps() / dilation_;
     return false;
   }
   work_.m *= positions_ / dilation_;
@@ -248,7 +248,7 @@ bool Convolution::HasFewFeaturesOfImages() {
   const bool alone = work_.n == 1 && HasReversedKernel(op_);
   if (inputs_ >= sublanes_ || (alone && images_ > sublanes_)) return false;
   work_.k = positions_ * (alone ? tile_ : inputs_);
-  work_.m = places * std::max(images_, tile_ / 2);
+  work_.m = places * std::max(images_, static_cast<double>(Thresholds().rows_of_few_features()));
   work_.holds_rhs = true;
   return true;
 }

@@ -44,15 +44,17 @@ MatrixWork SizesOfDot(const Instruction& dot) {
   return work;
 }
 
-// Of a kernel's gradient each position passes alone: the features of its images while half a tile of what slides over them is loaded,
-// or the other way round while a whole one is.
+// Of a kernel's gradient each position passes alone: the features of its images while a part of a tile (gradient_tile_share) of what
+// slides over them is loaded, or the other way round while a whole one is.
 double CyclesOfGradient(const MatrixWork& work, double batch, double m, double k, double n,
                         const CoreSpec& core) {
   const double tile = static_cast<double>(core.matrix().tile()),
                sublanes = static_cast<double>(core.vector().sublanes());
   const double positions = std::max(1.0, std::min(work.gradient_positions, m)), features = m / positions;
   const double held_lhs = std::max(std::min(tile, k), RoundUp(n, sublanes)) * std::ceil(features / tile);
-  const double held_rhs = std::max(std::min(tile / 2, k), RoundUp(features, sublanes)) * std::ceil(n / tile);
+  const double held_rhs =
+      std::max(std::min(Thresholds().gradient_tile_share() * tile, k), RoundUp(features, sublanes)) *
+      std::ceil(n / tile);
   return batch * positions * std::ceil(k / tile) *
          (work.holds_lhs ? held_lhs : std::min(held_lhs, held_rhs)) /
          static_cast<double>(core.matrix().units());
@@ -82,12 +84,15 @@ double BytesBeside(const JoinedOperand& joined, double contracted_cuts, double f
                                                                              : joined.bytes;
 }
 
-// 1, 2, 4, ... while the pieces stay at least `least` long, and all up to 64 that share out whole pieces of that length evenly.
+// Into how many pieces a dimension may be cut: 1, 2, 4, ... while pieces stay at least `least` long; and all numbers up to most_even_cuts
+// that share out whole pieces of that length evenly.
 std::vector<double> Cuts(double size, double least) {
+  constexpr size_t kMostHalvings = 20;  // More than memory holds.
+  const auto most_even = static_cast<double>(Thresholds().most_even_cuts());
   std::vector<double> cuts = {1};
-  while (cuts.back() * 2 * least <= size && cuts.size() < 20) cuts.push_back(cuts.back() * 2);
+  while (cuts.back() * 2 * least <= size && cuts.size() < kMostHalvings) cuts.push_back(cuts.back() * 2);
   const double tiles = size / least;
-  for (double cut = 3; cut <= std::min(tiles, 64.0); ++cut) {
+  for (double cut = 3; cut <= std::min(tiles, most_even); ++cut) {
     if (std::fmod(tiles, cut) == 0 && std::find(cuts.begin(), cuts.end(), cut) == cuts.end())
       cuts.push_back(cut);
   }
@@ -172,15 +177,15 @@ void FindWholeBatch(const Instruction& dot, int64_t sublanes, MatrixWork* work) 
 }
 
 double SumAccesses(const Instruction& outer) {
-  if (outer.opcode() != Opcode::kDot) return 3;
+  if (outer.opcode() != Opcode::kDot) return Thresholds().sum_accesses();
   const DotView view(outer);
   for (int side = 0; side < 2; ++side) {
     const auto contracting = side == 0 ? view.lhs_contracting() : view.rhs_contracting();
     if (std::find(contracting.begin(), contracting.end(), outer.operand(side)->shape().rank() - 1) !=
         contracting.end())
-      return 3;
+      return Thresholds().sum_accesses();
   }
-  return 2;
+  return Thresholds().sum_accesses_of_rows();
 }
 
 double MatrixCycles(const MatrixWork& work, const CoreSpec& core) {

@@ -6,16 +6,14 @@
 
 #include "absl/algorithm/container.h"
 #include "hlo/base/math.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 namespace {
 
-// Tiles that lie together are moved as runs of 1, 2, 4 or 8; those of 4 and more take two thirds of the time. So many and more are one.
-constexpr int64_t kLongRun = 4, kLongestRun = 8, kOneRun = 64;
-constexpr double kShareOfLongRun = 2. / 3;
 // More than any machine's windows hold: the search stays short.
 constexpr double kMostTiles = 1 << 16;
-// Counts of windows along the other dimensions that are tried.
+// Counts of windows along the other dimensions that are tried, beginning with the fewest: the search stays short.
 constexpr int64_t kMostTried = 4;
 
 class Search {
@@ -23,6 +21,7 @@ class Search {
   Search(const TransposedArray& array, const CoreSpec& core)
       : array_(array),
         movement_(core.movement()),
+        counts_(Thresholds()),
         lanes_(core.vector().lanes()),
         sublanes_(core.vector().sublanes()),
         budget_(static_cast<int64_t>(std::min(movement_.transpose_window_tiles(), kMostTiles))),
@@ -87,10 +86,11 @@ class Search {
         is_cut = is_inner_[d] && window_[d] < array_.dims[d];
       }
     }
-    if (!has_several || run >= kOneRun) return 0;
+    if (!has_several || run >= counts_.unbroken_run_tiles()) return 0;
     int64_t counted = 1;
-    while (counted < kLongestRun && 2 * counted <= run) counted *= 2;
-    const double each = movement_.strided_run_cycles() * (counted < kLongRun ? 1 : kShareOfLongRun);
+    while (counted < counts_.longest_run_tiles() && 2 * counted <= run) counted *= 2;
+    const double each =
+        movement_.strided_run_cycles() * (counted < counts_.long_run_tiles() ? 1 : counts_.long_run_share());
     return each * static_cast<double>(tiles) / static_cast<double>(counted);
   }
 
@@ -130,6 +130,7 @@ class Search {
 
   const TransposedArray& array_;
   const DataMovementSpec& movement_;
+  const CompilerSpec& counts_;
   const int64_t lanes_, sublanes_, budget_;
   std::vector<Inner> inner_;  // Lanes and rows of either side.
   Dims window_;

@@ -49,7 +49,7 @@ absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSp
       .Add<SimplifyPass>(/*keeps_barriers=*/true, tiling)
       .Add<JoinedDimsPass>(tiling.lanes)
       .Add<SimplifyPass>(/*keeps_barriers=*/false, tiling)
-      .Add<PackedPredicatesPass>(core.matrix().tile())
+      .Add<PackedPredicatesPass>(tiling.sublanes, core.matrix().tile())
       .Add<Bfloat16Pass>();
   if (IsOn(Rule::kMergedAllReduces)) pipeline.Add<MergeCollectivesPass>(kCombined);
   pipeline.Add<LayoutPass>(tiling).Add<CopyInsertionPass>(tiling).Add<FusionPass>(tiling).Add<EarlyUsesPass>(

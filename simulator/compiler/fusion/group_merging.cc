@@ -13,7 +13,8 @@ void Grouper::Merge() {
   MergeLargest();
   // First those that have most to read in common; of these reductions, which leave nothing large behind.
   for (const bool reductions : {true, false}) {
-    for (int shared = reductions ? kMostShared : 1; shared >= 0; --shared) MergeThatShare(shared, reductions);
+    for (int64_t shared = reductions ? Thresholds().most_shared_arrays() : 1; shared >= 0; --shared)
+      MergeThatShare(shared, reductions);
   }
 }
 
@@ -55,7 +56,7 @@ bool Grouper::CanMerge(int g) const {
   return own != nullptr && own->rank() > 0;
 }
 
-void Grouper::MergeThatShare(int shared, bool reductions) {
+void Grouper::MergeThatShare(int64_t shared, bool reductions) {
   const auto counts = [&](int input, absl::Span<const int64_t> dims) {
     const Shape& shape = At(input)->shape();
     return shared > 0 ? IsOfSize(input, dims) : shape.IsArray() && shape.NumElements() > 1;
@@ -81,9 +82,11 @@ void Grouper::MergeThatShare(int shared, bool reductions) {
       if (!counts(input, own->dims())) continue;
       // The last ones, nearest in level; first those that need not rise.
       const std::vector<int>& candidates = readers[input];
-      for (size_t k = 0; k < 2 * std::min<size_t>(8, candidates.size()) && into < 0; ++k) {
-        const bool rises = k >= std::min<size_t>(8, candidates.size());
-        const int other = candidates[candidates.size() - 1 - k % std::min<size_t>(8, candidates.size())];
+      const size_t tried =
+          std::min(static_cast<size_t>(Thresholds().most_merge_candidates()), candidates.size());
+      for (size_t k = 0; k < 2 * tried && into < 0; ++k) {
+        const bool rises = k >= tried;
+        const int other = candidates[candidates.size() - 1 - k % tried];
         if ((level_[other] != level_[g]) != rises) continue;
         if (values_[other].empty() || other == g || values_[other].size() + values_[g].size() > MostValues())
           continue;

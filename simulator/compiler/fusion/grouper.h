@@ -17,8 +17,6 @@
 
 namespace toroid {
 
-// Arrays of their size that groups are asked to share before they merge.
-inline constexpr int kMostShared = 3;
 // Levels are 1024 apart, so up to 1023 groups can be inserted between two.
 inline constexpr size_t kMostRaised = 64;
 inline constexpr int kBetweenLevels = 1024;
@@ -60,7 +58,7 @@ class Grouper {
   // The largest element of each row beside its place; what makes both goes with nothing else.
   void MergeLargest();
   // Groups that share at least so many arrays of the sizes that they work on; reductions alone, or all. 0: that share any array.
-  void MergeThatShare(int shared, bool reductions);
+  void MergeThatShare(int64_t shared, bool reductions);
   int Shared(int g, int other) const;
   // An array of those sizes, or one that has as many elements, whose rows are cut or joined.
   bool IsOfSize(int input, absl::Span<const int64_t> dims) const {

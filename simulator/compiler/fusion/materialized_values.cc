@@ -58,8 +58,8 @@ bool MaterializationPlanner::IsWorthWriting(const Instruction* op) {
     if (part > Thresholds().small_part()) arrays += std::min(1.0, part);
   };
   // Steps of a recurrence are read by many.
-  if (readers > 2 && Decides(Rule::kPiecesOfSteps, *op)) {
-    inside_.ForPieces(op, count);
+  if (readers > Thresholds().most_whole_readers() && Decides(Rule::kPiecesOfSteps, *op)) {
+    inside_.ForPieces(op, Thresholds().piece_of_step(), count);
   } else {
     inside_.ForLeaves(op, count);
   }

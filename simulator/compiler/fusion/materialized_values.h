@@ -63,10 +63,10 @@ class InsideOfGroups {
     }
   }
 
-  // The same, with parts that are cut inside of the group, of no more than half, in place of what they are cut from: each is read for
-  // itself.
+  // The same, but where the group cuts a piece of a value, of at most `most_part` of its elements, visit(piece) instead: each piece is
+  // read for itself.
   template <typename Visit>
-  void ForPieces(const Instruction* op, Visit visit) {
+  void ForPieces(const Instruction* op, double most_part, Visit visit) {
     ++visit_;
     std::vector<const Instruction*> todo = {op};
     while (!todo.empty()) {
@@ -75,7 +75,8 @@ class InsideOfGroups {
       for (const Instruction* operand : value->operands()) {
         if (!IsFirst(*operand)) continue;
         const bool is_part = operand->opcode() == Opcode::kSlice &&
-                             2 * operand->shape().NumElements() <= operand->operand(0)->shape().NumElements();
+                             static_cast<double>(operand->shape().NumElements()) <=
+                                 most_part * static_cast<double>(operand->operand(0)->shape().NumElements());
         if (values_.IsInMemory(*operand) || is_part) {
           visit(operand);
         } else {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <queue>
 #include <utility>
 
@@ -86,11 +87,13 @@ void ProductGroups::TakeEpilogue(const Instruction* dot) {
   int first_words = n_;
   const auto distinct_users = [&](const Instruction* op) { return UsersBehind(*op, &first_words); };
   std::priority_queue<int, std::vector<int>, std::greater<int>> next;
+  const auto most_readers = static_cast<size_t>(Thresholds().most_readers_in_epilogue());
   const auto open = [&](const Instruction* op) {
     const auto users = distinct_users(op);
     // A value that many read ends the group.
-    open_users.push_back(users.size() > 16 ? 1 << 20 : static_cast<int>(users.size()));
-    if (users.size() > 16) return;
+    const bool is_open = users.size() <= most_readers;
+    open_users.push_back(is_open ? static_cast<int>(users.size()) : std::numeric_limits<int>::max());
+    if (!is_open) return;
     for (const Instruction* user : users) next.push(user->index());
   };
   open(dot);
@@ -176,13 +179,16 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
                                int side) const {
   const DotView in(*inner[0]), out(outer);
   const Shape &own = outer.operand(side)->shape(), &other = outer.operand(1 - side)->shape();
-  // Rows, columns and one more dimension, two where rows fill tiles; under a batch no more.
+  // Dimensions of more than one element, batches left out.
   int64_t sized = 0;
   for (int64_t d = static_cast<int64_t>(in.lhs_batch().size()); d < inner[0]->shape().rank(); ++d)
     sized += inner[0]->shape().dim(d) > 1;
   const Dims order = PhysicalOrder(inner[0]->shape());
   const bool whole = order.size() > 1 && inner[0]->shape().dim(order[1]) % made_.tiling().sublanes == 0;
-  const bool has_many = sized > (in.lhs_batch().empty() ? (whole ? 4 : 3) : 2);
+  const CompilerSpec& most = Thresholds();
+  const bool has_many = sized > (!in.lhs_batch().empty() ? most.nested_dims_of_batch()
+                                 : whole                 ? most.nested_dims_of_whole_rows()
+                                                         : most.nested_dims());
   if (has_many && Decides(Rule::kNestedOfFewDims, outer)) return false;
   // Dimensions of the operand as those of what the inner one makes.
   Dims dims(own.rank());
@@ -205,7 +211,8 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
   const auto batch = side == 0 ? out.lhs_batch() : out.rhs_batch();
   const auto contracting = side == 0 ? out.lhs_contracting() : out.rhs_contracting();
   // Of images only features pass, in the rows in which they come.
-  if (sized > 3 && (contracting.size() != 1 || dims[contracting[0]] != order[0] || !KeepsRows(*inner[0])) &&
+  if (sized > most.nested_dims() &&
+      (contracting.size() != 1 || dims[contracting[0]] != order[0] || !KeepsRows(*inner[0])) &&
       Decides(Rule::kNestedImagesPassFeatures, outer))
     return false;
   double rows = 1, contracted = 1, bound = 1;
@@ -238,17 +245,17 @@ bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const
     end = users_.users(*end)[0];
   const bool is_read_by_dot =
       users_.users(*end).size() == 1 && users_.users(*end)[0]->opcode() == Opcode::kDot;
-  if (columns > Thresholds().widened_times() * contracted && is_read_by_dot &&
+  if (columns > most.widened_times() * contracted && is_read_by_dot &&
       Decides(Rule::kWidenedForAnother, outer))
     return false;
   double inside = 1;
   for (const int64_t d : in.lhs_contracting())
     inside *= static_cast<double>(inner[0]->operand(0)->shape().dim(d));
   // Few rows stay while weights pass, wide as they were.
-  const double most = rows < contracted ? Thresholds().nested_row_bytes() /
-                                              ByteWidth(inner[0]->operand(0)->shape().element_type())
-                                        : Thresholds().nested_elements();
-  return (inside + columns) * std::min(rows, contracted) <= most || !Decides(Rule::kNestedFits, outer);
+  const double fits = rows < contracted
+                          ? most.nested_row_bytes() / ByteWidth(inner[0]->operand(0)->shape().element_type())
+                          : most.nested_elements();
+  return (inside + columns) * std::min(rows, contracted) <= fits || !Decides(Rule::kNestedFits, outer);
 }
 
 // As with a gate.

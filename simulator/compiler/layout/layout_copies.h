@@ -9,6 +9,7 @@
 #include "simulator/compiler/layout/preferred_order.h"
 #include "simulator/program/dim_orders.h"
 #include "simulator/program/tiling.h"
+#include "simulator/rules/compiler_scope.h"
 
 namespace toroid {
 
@@ -28,12 +29,12 @@ class LayoutCopies {
     SetOrder(after, &to);
     return KeepsTiles(from, to, tiling_);
   }
-  // No more than four times what it must.
+  // It is padded to at most most_padding times what the order with the least padding takes.
   bool PadsLittle(Shape shape, const Dims& order) const {
     SetOrder(LeastPaddingOrder(shape, tiling_), &shape);
     const double least = PaddedElements(shape, tiling_);
     SetOrder(order, &shape);
-    return PaddedElements(shape, tiling_) <= 4 * least;
+    return PaddedElements(shape, tiling_) <= Thresholds().most_padding() * least;
   }
   bool Known(const Instruction* value) const { return state_.Known(value); }
   Dims OrderOf(const Instruction* value) const { return state_.OrderOf(value); }

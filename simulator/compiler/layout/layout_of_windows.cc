@@ -27,9 +27,9 @@ bool LayoutAssigner::CutsColumnsOfSteps(const Instruction& dot) const {
   bool has_step = false;
   for (int64_t d = 0; d < columns; ++d) has_step |= dot.shape().dim(d) == 1;
   if (!has_step || rows.NumElements() == rows.dim(view.lhs_contracting()[0])) return false;
-  constexpr int kMostSteps = 16;
+  constexpr WalkLimit kReadersThatCutColumns = {"readers that cut columns of steps", 16};
   const Instruction* value = &dot;
-  for (int step = 0; step < kMostSteps; ++step) {
+  for (size_t step = 0; step < kReadersThatCutColumns.most; ++step) {
     const auto users = state_.users.users(*value);
     if (users.size() != 1 || users[0]->index() >= n_) return false;
     value = users[0];
@@ -38,6 +38,7 @@ bool LayoutAssigner::CutsColumnsOfSteps(const Instruction& dot) const {
     }
     if (!IsElementwise(*value) && !IsInPlace(*value)) return false;
   }
+  ReportLimit(kReadersThatCutColumns);
   return false;
 }
 

@@ -43,8 +43,13 @@ bool WantsDenseOperands(const Instruction& op) {
 
 Dims NaturalOrder(const Instruction* value, const Dims& otherwise, const Tiling& tiling) {
   const Dims sized = SizedOrder(value->shape(), otherwise);
+  constexpr WalkLimit kProducersBackToVector = {"producers back to a vector", 16};
   std::vector<const Instruction*> todo = {value};
-  for (int steps = 0; steps < 16 && !todo.empty(); ++steps) {
+  for (size_t steps = 0; !todo.empty(); ++steps) {
+    if (steps == kProducersBackToVector.most) {
+      ReportLimit(kProducersBackToVector);
+      break;
+    }
     const Instruction* op = todo.back();
     todo.pop_back();
     if (op->opcode() == Opcode::kBroadcast && op->operand(0)->opcode() != Opcode::kIota &&
@@ -87,8 +92,11 @@ bool IsCutIntoSteps(const Instruction* value, int64_t d, const LayoutState& stat
   return false;
 }
 
-// Whole tiles, or such as have so few rows.
-bool FillsRows(int64_t n, const Tiling& tiling) { return n % tiling.sublanes == 0 || n == 2 || n == 4; }
+// Rows of whole tiles, or of one tile that has so few.
+bool FillsRows(int64_t n, const Tiling& tiling) {
+  return n % tiling.sublanes == 0 ||
+         (n > 1 && n < tiling.sublanes && RowsOfTile(n, sizeof(float), tiling) == n);
+}
 
 // Made elementwise from results of a convolution.
 bool IsOfConvolution(const Instruction& value) {
@@ -133,7 +141,7 @@ int64_t ImagesOf(const Instruction* value, int64_t features, const LayoutState& 
 Dims OrderAsImages(const Instruction& value, const LayoutState& state) {
   const Shape& shape = value.shape();
   const int64_t rank = shape.rank();
-  if (rank < 3 || shape.dim(rank - 1) % (state.tiling.lanes / 2) != 0 ||
+  if (rank < 3 || shape.dim(rank - 1) % Thresholds().feature_multiple() != 0 ||
       shape.dim(0) % state.tiling.sublanes != 0)
     return {};
   // Images are the first dimension, features the last.
@@ -196,8 +204,9 @@ Dims OrderOfDot(const Instruction* dot, const LayoutState& state) {
   };
   if (padded(rows, columns) < padded(columns, rows)) std::swap(pair[0], pair[1]);
   // As rows of tiles for a convolution, if that pads no more.
-  const int64_t images =
-      batch == 0 && dot->shape().dim(columns) % (tile / 2) == 0 ? ImagesOf(dot, columns, state) : -1;
+  const int64_t images = batch == 0 && dot->shape().dim(columns) % Thresholds().feature_multiple() == 0
+                             ? ImagesOf(dot, columns, state)
+                             : -1;
   if (images >= 0 && images < left && FillsRows(dot->shape().dim(images), state.tiling)) {
     Shape chosen = dot->shape(), as_images = dot->shape();
     SetOrder(OrderFrom(dot->shape(), pair), &chosen);
@@ -251,7 +260,7 @@ Dims OrderOfImages(const Instruction& convolution, int side, const Dims& order, 
   // One feature: images go along lanes, a tile for each place.
   if (shape.dim(features) == 1 && IsOn(Rule::kOneFeatureAlongRows))
     return shape.dim(batch) >= tiling.sublanes ? OrderFrom(shape, {batch, features}) : order;
-  const bool few = shape.dim(features) <= 2 * tiling.sublanes && shape.dim(batch) >= tiling.sublanes;
+  const bool few = shape.dim(features) <= Thresholds().few_features() && shape.dim(batch) >= tiling.sublanes;
   return few && Decides(Rule::kFewFeaturesAlongRows, convolution) ? OrderFrom(shape, {batch, features})
                                                                   : OrderFrom(shape, {features, batch});
 }

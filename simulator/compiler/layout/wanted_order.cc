@@ -153,7 +153,8 @@ class OrderSearch {
   }
   void TakeReshape(const Place& place, const Instruction& reshape) {
     if (!nearest_.empty() || !Decides(Rule::kAsReshapeKeepsTiles, value_)) return;
-    const bool pads_little = Padded(other_[0], other_[1]) <= 2 * Padded(pair_[0], pair_[1]);
+    const bool pads_little =
+        Padded(other_[0], other_[1]) <= Thresholds().most_padding_for_reshape() * Padded(pair_[0], pair_[1]);
     const bool keeps_pair = Keeps(place, reshape, pair_), keeps_other = Keeps(place, reshape, other_);
     if (keeps_pair && !keeps_other && !IsOnlyReduced(reshape, state_.users)) nearest_ = pair_;
     if (pads_little && !keeps_pair && keeps_other) nearest_ = other_;

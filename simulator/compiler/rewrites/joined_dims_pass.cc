@@ -18,9 +18,6 @@
 namespace toroid {
 namespace {
 
-// What is spread over the pieces of a dimension has at most this share of the elements that it is spread to.
-constexpr int64_t kLeastSpread = 4;
-
 Dims DimsOf(const Shape& shape) { return Dims(shape.dims().begin(), shape.dims().end()); }
 
 int64_t ProductOf(absl::Span<const int64_t> dims) {
@@ -63,7 +60,7 @@ std::optional<Split> SplitOf(const Instruction& op, int64_t lanes) {
   return pieces > 1 ? std::optional<Split>(std::move(split)) : std::nullopt;
 }
 
-// From the element that changes nothing, by one op.
+// A reduce by one binary op, starting from its neutral element: a sum from 0, a maximum from minus infinity.
 bool IsPlain(const Instruction& reduce) {
   if (reduce.num_operands() != 2 || !reduce.shape().IsArray() || reduce.called().size() != 1) return false;
   const Instruction* root = reduce.called(0)->root();
@@ -133,7 +130,7 @@ bool Joiner::CanSpread(const Instruction& broadcast) const {
     if (!IsPiece(d)) spread *= split_.dims[d];
   }
   return split_.whole || pieces == 0 || pieces == split_.rank() - split_.first ||
-         kLeastSpread * spread * split_.size() <= ProductOf(split_.dims);
+         Thresholds().joined_spread() * spread * split_.size() <= ProductOf(split_.dims);
 }
 
 bool Joiner::CanReduce(const Instruction& reduce) const {
@@ -143,7 +140,8 @@ bool Joiner::CanReduce(const Instruction& reduce) const {
     pieces += IsPiece(d);
     if (!IsPiece(d)) others *= split_.dims[d];
   }
-  return pieces == 0 || pieces == split_.rank() - split_.first || (others >= kLeastSpread && !split_.whole);
+  return pieces == 0 || pieces == split_.rank() - split_.first ||
+         (others >= Thresholds().joined_spread() && !split_.whole);
 }
 
 bool Joiner::CanJoin(const Instruction& op) const {

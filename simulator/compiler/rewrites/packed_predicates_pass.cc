@@ -16,25 +16,23 @@
 namespace toroid {
 namespace {
 
+// Of the largest word.
 constexpr int64_t kMostBits = 32;
-// Rows of a tile.
-constexpr int64_t kWholeRows = 8;
-// Ops that make a predicate of a product's result, itself included and conversions left out: what is found in more is found anew.
-constexpr int kMostOps = 4;
 
 bool IsSpread(const Instruction& op) {
   return op.opcode() == Opcode::kBroadcast || op.opcode() == Opcode::kConstant ||
          op.opcode() == Opcode::kIota || op.opcode() == Opcode::kParameter;
 }
 
-// The product behind which `predicate` is found element by element; null if there is none, or it waits for more than one.
+// The product behind which `predicate` is found element by element; null if there is none, if it waits for more than one, or takes so
+// many ops that it is found anew.
 const Instruction* ProductOf(const Instruction& predicate) {
   const Instruction* product = nullptr;
   int ops = 0;
   std::vector<const Instruction*> todo = {&predicate};
   for (size_t next = 0; next < todo.size(); ++next) {
     ops += todo[next]->opcode() != Opcode::kConvert;
-    if (ops > kMostOps) return nullptr;
+    if (ops > Thresholds().most_predicate_ops()) return nullptr;
     for (const Instruction* operand : todo[next]->operands()) {
       if (absl::c_linear_search(todo, operand)) continue;
       if (IsMatrixOp(operand->opcode()) && operand->shape().dims() == predicate.shape().dims()) {
@@ -101,8 +99,8 @@ bool IsNeededLater(const Instruction& predicate, const Instruction& product, con
   return false;
 }
 
-// The dimension that becomes bits; -1 if none can. `unit`: rows that fill the matrix units.
-int64_t DimensionOfBits(const Instruction& product, int64_t unit) {
+// The dimension that becomes bits; -1 if none can. `sublanes`: rows of a tile; `unit`: rows that fill the matrix units.
+int64_t DimensionOfBits(const Instruction& product, int64_t sublanes, int64_t unit) {
   const Shape& shape = product.shape();
   std::vector<bool> is_of_tile(shape.rank(), false);
   if (product.opcode() == Opcode::kConvolution) {
@@ -114,7 +112,7 @@ int64_t DimensionOfBits(const Instruction& product, int64_t unit) {
     // does not fill the units as another does.
     const int64_t last = shape.rank() - 1;
     int64_t rows = last - 1;
-    const int64_t least = shape.dim(rows) < kWholeRows ? kWholeRows : unit;
+    const int64_t least = shape.dim(rows) < sublanes ? sublanes : unit;
     if (shape.dim(rows) > 1 && shape.dim(rows) < least) {
       for (int64_t d = 0; d < last; ++d) {
         if (shape.dim(d) >= least && shape.dim(d) > shape.dim(rows)) rows = d;
@@ -179,7 +177,7 @@ absl::StatusOr<bool> PackedPredicatesPass::Run(std::unique_ptr<Module>* module) 
                      }
                      const Instruction* product = ProductOf(*op);
                      if (product == nullptr || op == of->root()) return nullptr;
-                     const int64_t d = DimensionOfBits(*product, unit_);
+                     const int64_t d = DimensionOfBits(*product, sublanes_, unit_);
                      if (d < 0 || !IsNeededLater(*op, *product, *users)) return nullptr;
                      ASSIGN_OR_RETURN(Instruction * again, PackAndUnpack(*op, d));
                      return Marked(Rule::kPredicatesAsBits, again);

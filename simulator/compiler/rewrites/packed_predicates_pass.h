@@ -21,13 +21,13 @@ namespace toroid {
 
 class PackedPredicatesPass : public Pass {
  public:
-  // Rows and columns of a matrix unit.
-  explicit PackedPredicatesPass(int64_t unit) : unit_(unit) {}
+  // Rows of a tile in memory; rows and columns of a matrix unit.
+  PackedPredicatesPass(int64_t sublanes, int64_t unit) : sublanes_(sublanes), unit_(unit) {}
   absl::string_view name() const override { return "packed_predicates"; }
   absl::StatusOr<bool> Run(std::unique_ptr<Module>* module) override;
 
  private:
-  const int64_t unit_;
+  const int64_t sublanes_, unit_;
 };
 
 // A reduction that packs predicates into words.

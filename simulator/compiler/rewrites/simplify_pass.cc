@@ -123,7 +123,8 @@ Instruction* Simplifier::SameAsBefore(Instruction* op) {
       !op->control_predecessors().empty()) {
     return nullptr;
   }
-  if (opcode == Opcode::kConstant && op->shape().NumElements() > 1024) return nullptr;
+  if (opcode == Opcode::kConstant && op->shape().NumElements() > Thresholds().most_compared_elements())
+    return nullptr;
   std::string& attrs = scratch_;
   attrs.clear();
   op->attrs().AppendToString(&attrs);
@@ -150,7 +151,7 @@ namespace {
 
 // What a small computation over scalars computes, whatever its names; empty for others.
 std::string TextOf(const Computation& computation) {
-  if (computation.size() > 32) return "";
+  if (computation.size() > Thresholds().most_compared_ops()) return "";
   std::string text;
   for (const auto& op : computation.instructions()) {
     if (!op->called().empty() || HasTrait(op->opcode(), kSideEffect)) return "";

@@ -205,12 +205,13 @@ absl::flat_hash_set<const Instruction*> MadeOfSums(const Module& module, int64_t
 }  // namespace
 
 absl::StatusOr<bool> VectorProductPass::Run(std::unique_ptr<Module>* module) {
-  const absl::flat_hash_set<const Instruction*> made_of_sums = MadeOfSums(**module, tile_ / 2);
+  const auto least = static_cast<int64_t>(Thresholds().batched_tile_share() * static_cast<double>(tile_));
+  const absl::flat_hash_set<const Instruction*> made_of_sums = MadeOfSums(**module, least);
   ASSIGN_OR_RETURN(
       const bool changed, ReplaceEach(module->get(), [&](Instruction* op) -> absl::StatusOr<Instruction*> {
         const int side = IsOn(Rule::kVectorProducts) ? VectorSide(*op) : -1;
         const int side_of_batch =
-            IsOn(Rule::kBatchedVectorProducts) ? VectorSideOfBatch(*op, tile_ / 2, made_of_sums) : -1;
+            IsOn(Rule::kBatchedVectorProducts) ? VectorSideOfBatch(*op, least, made_of_sums) : -1;
         const bool is_outer = side_of_batch < 0 && IsOn(Rule::kOuterProducts) && IsOuterProduct(*op);
         if (side < 0 && side_of_batch < 0 && !is_outer) return nullptr;
         InstructionBuilder builder(op->computation());
