@@ -164,11 +164,7 @@ void Accountant::AddOp(const Instruction& op, uint64_t made_for) {
       break;
   }
   AddMoved(op, made_for);
-  // Of a sine alone compilers count what it reads and writes.
-  const bool is_lone_sine =
-      is_alone_ && (opcode == Opcode::kSin || opcode == Opcode::kCos || opcode == Opcode::kTan);
-  if (IsElementwise(op) && !(is_lone_sine && Decides(Rule::kLoneSine, op)))
-    AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.shape()), made_for);
+  if (IsElementwise(op)) AddSlots(SlotsOf(op, core_.vector().slots_of()) * Registers(op.shape()), made_for);
 }
 
 void Accountant::AddReduceWindow(const Instruction& op, uint64_t made_for) {

@@ -34,7 +34,6 @@ class Convolution {
   // Forms that give all sizes.
   bool IsOfOnePlace();
   bool IsDilated();
-  bool IsGradientOfGroups();
   bool IsOfGroups();
   bool HoldsImagesAlongLanes();
   bool HasFewFeaturesOfImages();

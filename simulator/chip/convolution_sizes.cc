@@ -87,7 +87,6 @@ const Convolution::Form Convolution::kForms[] = {
     {Rule::kDilatedConvolution, &Convolution::IsDilated},
 };
 const Convolution::Form Convolution::kLateForms[] = {
-    {Rule::kGradientOfGroups, &Convolution::IsGradientOfGroups},
     {Rule::kGroupsOfImages, &Convolution::IsOfGroups},
     {Rule::kImagesAlongLanes, &Convolution::HoldsImagesAlongLanes},
     {Rule::kFewFeaturesOfImages, &Convolution::HasFewFeaturesOfImages},
@@ -192,15 +191,6 @@ void Convolution::TakePlaces() {
   work_.gradient_positions = 1;
   for (const int64_t d : view_.output_spatial()) work_.gradient_positions *= SizeOf(op_.shape(), d);
   work_.holds_lhs = made_[0] == view_.output_batch();
-}
-
-// Positions of the kernel pass with the features of a group, place by place.
-bool Convolution::IsGradientOfGroups() {
-  if (!HoldsImagesOfGroups(op_) || lies_.empty() || !is_gradient_ || lies_[0] != view_.input_feature())
-    return false;
-  work_.k = positions_ * RoundUpTo(inputs_, tile_);
-  work_.holds_rhs = true;
-  return true;
 }
 
 bool Convolution::IsOfGroups() {

@@ -158,13 +158,11 @@ void MaterializationPlanner::Write() {
     }
     cost[i] = OpsOf(*op);
     for (const Instruction* operand : op->operands()) {
-      if (!values_.written[operand->index()])
-        cost[i] = std::min<int64_t>(cost[i] + cost[operand->index()], 1 << 20);
+      if (!values_.written[operand->index()]) cost[i] += cost[operand->index()];
     }
     // Counted once for each way to them so far.
-    const int64_t most_anew = Thresholds().most_recomputed_ops(),
-                  most_at_once = Thresholds().most_ops_at_once();
-    if (cost[i] > most_anew) cost[i] = inside_.CountOps(op, most_at_once + 1);
+    const int64_t most_anew = Thresholds().most_recomputed_ops();
+    if (cost[i] > most_anew) cost[i] = inside_.CountOps(op, most_anew + 1);
     // Scalars and what is made from constants alone go along.
     // For one group it is made once, however long that takes; but what a product reads passes again and again.
     const auto is_of_product = [&](int group) {
@@ -182,9 +180,7 @@ void MaterializationPlanner::Write() {
         cost[i] > most_anew && made_.IsMade(*op) && op->shape().rank() > 0 && is_anew && !CanRunAsOne(op);
     values_.written[i] = made_.MustBeWritten(op) || (is_long && Decides(Rule::kLongIsWritten, *op)) ||
                          (is_taken_out && Decides(Rule::kTakenOutOfWords, *op)) ||
-                         (IsSineForSeveral(op) && Decides(Rule::kSinesAreWritten, *op)) ||
-                         (cost[i] > most_at_once && Decides(Rule::kVeryLongIsWritten, *op)) ||
-                         IsWorthWriting(op);
+                         (IsSineForSeveral(op) && Decides(Rule::kSinesAreWritten, *op)) || IsWorthWriting(op);
     if (values_.written[i]) cost[i] = 0;
   }
 }

@@ -155,13 +155,6 @@ void LayoutAssigner::AssignElementwise(Instruction* op) {
   };
   for (const Instruction* operand : op->operands()) {
     if (!leads(operand)) continue;
-    // Of what is padded the largest.
-    if (leader != nullptr && leader->opcode() == Opcode::kPad && operand->opcode() == Opcode::kPad &&
-        Decides(Rule::kAsLargestPadded, *op)) {
-      if (operand->operand(0)->shape().NumElements() > leader->operand(0)->shape().NumElements())
-        leader = operand;
-      continue;
-    }
     const bool is_made = IsElementwise(*operand), is_turned = IsTurnedArgument(*operand);
     const bool yields =
         leader_is_argument && IsOfProduct(*operand) && Decides(Rule::kAsProductNotArgument, *op);

@@ -20,86 +20,18 @@ Instruction* LayoutCopies::As(Instruction* value, const Dims& order, bool is_wri
   if (state_.IsFlexible(value) && !is_written) return value;
   const std::pair<const Instruction*, Dims> key = {value, SizedOrder(value->shape(), order)};
   if (const auto known = copies_.find(key); known != copies_.end()) return known->second;
-  Instruction* copy = CopyBeforeReshape(value, order);
-  if (copy == nullptr) {
-    Shape shape = value->shape();
-    SetOrder(order, &shape);
-    // An argument that nobody else reads is rounded as it is copied.
-    const bool rounds = value->opcode() == Opcode::kConvert &&
-                        value->operand(0)->opcode() == Opcode::kParameter &&
-                        state_.users.users(*value->operand(0)).size() == 1 &&
-                        Decides(Rule::kArgumentsRoundedAsCopied, *value);
-    copy = rounds ? computation_->Add(Opcode::kConvert, shape, {value->operand(0)})
-                  : computation_->Add(Opcode::kCopy, shape, {value});
-    copy->set_metadata(value->metadata());
-  }
+  Shape shape = value->shape();
+  SetOrder(order, &shape);
+  // An argument that nobody else reads is rounded as it is copied.
+  const bool rounds =
+      value->opcode() == Opcode::kConvert && value->operand(0)->opcode() == Opcode::kParameter &&
+      state_.users.users(*value->operand(0)).size() == 1 && Decides(Rule::kArgumentsRoundedAsCopied, *value);
+  Instruction* copy = rounds ? computation_->Add(Opcode::kConvert, shape, {value->operand(0)})
+                             : computation_->Add(Opcode::kCopy, shape, {value});
+  copy->set_metadata(value->metadata());
   copies_[key] = copy;
   in_order_.emplace_back(value, copy);
   return copy;
-}
-
-Instruction* LayoutCopies::CopyBeforeReshape(Instruction* value, const Dims& order) {
-  // From the value back to the array; orders of the operands, as they would be.
-  std::vector<Instruction*> names;
-  std::vector<Dims> wanted;
-  Dims now = order;
-  bool moves = false;
-  Instruction* source = value;
-  while (source->opcode() == Opcode::kTranspose || source->opcode() == Opcode::kReshape) {
-    Instruction* from = source->operand(0);
-    if (!Known(source) || !Known(from) || from->shape().rank() == 0 || state_.IsFlexible(from))
-      return nullptr;
-    Dims own;
-    if (source->opcode() == Opcode::kTranspose) {
-      for (const int64_t d : now) own.push_back(source->dimensions()[d]);
-    } else {
-      const auto through = OrderThroughReshape(source->shape(), from->shape(), now);
-      if (!through || !KeepsTilesIn(from->shape(), *through, source->shape(), now)) return nullptr;
-      own = *through;
-      moves |= !KeepsTilesIn(from->shape(), OrderOf(from), source->shape(), OrderOf(source));
-    }
-    names.push_back(source);
-    wanted.push_back(now);
-    now = own;
-    source = from;
-  }
-  if (!moves || !Decides(Rule::kCopiedBeforeReshape, *value)) return nullptr;
-  Instruction* made = As(source, now, /*is_written=*/true);
-  for (size_t i = names.size(); i-- > 0;) {
-    Shape shape = names[i]->shape();
-    SetOrder(wanted[i], &shape);
-    made = computation_->AddClone(*names[i], shape, {made});
-  }
-  return made;
-}
-
-bool LayoutCopies::IsChainOfArgument(const Instruction& value) const {
-  const Instruction* op = &value;
-  while (op->opcode() != Opcode::kParameter) {
-    if (op->index() >= n_ || !IsElementwise(*op) || state_.users.users(*op).size() != 1) return false;
-    const Instruction* from = nullptr;
-    for (const Instruction* operand : op->operands()) {
-      if (IsEverywhereTheSame(*operand) || operand == from) continue;
-      if (from != nullptr || state_.IsFlexible(operand)) return false;
-      from = operand;
-    }
-    if (from == nullptr) return false;
-    op = from;
-  }
-  return op != &value;
-}
-
-void LayoutCopies::MakeAs(Instruction* value, const Dims& order) {
-  orders_[value->index()] = order;
-  for (int k = 0; k < value->num_operands(); ++k) {
-    Instruction* operand = value->operand(k);
-    if (operand->shape().rank() == 0 || operand->opcode() == Opcode::kBroadcast) continue;
-    if (operand->opcode() == Opcode::kParameter) {
-      Need(value, k, order);
-    } else {
-      MakeAs(operand, order);
-    }
-  }
 }
 
 void LayoutCopies::RoundCopies() {

@@ -65,18 +65,11 @@ class LayoutCopies {
     copy->set_metadata(value->metadata());
     return copy;
   }
-  // Of another name of an array, by a reshape that moves elements: the name of a copy of that array, if it lies so that this
-  // reshape moves nothing. Null otherwise.
-  Instruction* CopyBeforeReshape(Instruction* value, const Dims& order);
   void Need(Instruction* op, int k, const Dims& order, bool is_written = false) {
     Instruction* operand = op->operand(k);
     Instruction* now = As(operand, order, is_written);
     if (now != operand) op->set_operand(k, now);
   }
-  // Made elementwise, step by step for one reader each, from one argument.
-  bool IsChainOfArgument(const Instruction& value) const;
-  // Such a value in that layout: the argument is copied, not what is made from it.
-  void MakeAs(Instruction* value, const Dims& order);
   void NeedDense(Instruction* op, int k) {
     if (op->operand(k)->shape().IsArray()) Need(op, k, LeastPaddingOrder(op->operand(k)->shape(), tiling_));
   }

@@ -94,11 +94,6 @@ void LayoutAssigner::AssignPart(Instruction* op) {
     order = apart;
     return;
   }
-  // Pieces of an argument that are put together as images.
-  if (opcode == Opcode::kSlice && IsOfArgument(from)) {
-    if (const Dims images = OrderAsImages(*op, state_); !images.empty() && Decides(Rule::kPartsAsImages, *op))
-      Need(op, 0, images);
-  }
   order = OrderOf(op->operand(0));
   // Little that is padded to much.
   if (opcode == Opcode::kPad && !PadsLittle(op->shape(), order) && Decides(Rule::kPadsLieDense, *op)) {
@@ -111,12 +106,6 @@ void LayoutAssigner::AssignPart(Instruction* op) {
 void LayoutAssigner::AssignConcatenation(Instruction* op) {
   Dims& order = orders_[op->index()];
   order = OrderOfConcatenation(*op, state_);
-  if (absl::c_all_of(op->operands(), [](const Instruction* operand) {
-        return IsOfArgument(operand) || operand->opcode() == Opcode::kConcatenate;
-      })) {
-    if (const Dims images = OrderAsImages(*op, state_); !images.empty() && Decides(Rule::kPartsAsImages, *op))
-      order = images;
-  }
   // What a result of the program is made of alone lies as the caller wants that.
   const Instruction* end = op;
   while (state_.users.users(*end).size() == 1 && IsElementwise(*state_.users.users(*end)[0]))

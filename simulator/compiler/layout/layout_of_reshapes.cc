@@ -72,10 +72,6 @@ bool LayoutAssigner::AssignCut(Instruction* op) {
   if (const Dims order = OrderThatKeepsTiles(*op, state_);
       !order.empty() && Decides(Rule::kReshapesKeepTiles, *op)) {
     const Dims of_operand = *OrderThroughReshape(op->shape(), from->shape(), order);
-    const bool is_read = absl::c_any_of(
-        state_.users.users(*op), [](const Instruction* user) { return user->opcode() != Opcode::kTuple; });
-    if (is_read && IsChainOfArgument(*from) && Decides(Rule::kMadeFromCopies, *from))
-      MakeAs(from, of_operand);
     Need(op, 0, of_operand);
     orders_[op->index()] = order;
     return true;
@@ -104,20 +100,7 @@ void LayoutAssigner::AssignReshape(Instruction* op) {
       Decides(Rule::kFoldsLieAsInput, *op)) {
     order = state_.IsFlexible(input) ? NaturalOrder(input, order, tiling_) : OrderOf(input);
   }
-  const auto through = [&](const Dims& of_result) {
-    return OrderThroughReshape(op->shape(), from->shape(), of_result).value_or(RowMajorOrder(from->shape()));
-  };
-  // Of pieces of both minor dimensions those go along lanes that fill more of them.
-  if (order == RowMajorOrder(op->shape()) && order.size() > 1 && !PadsLittle(from->shape(), through(order))) {
-    Dims turned = order;
-    std::swap(turned[0], turned[1]);
-    Shape one = from->shape(), other = from->shape();
-    SetOrder(through(order), &one);
-    SetOrder(through(turned), &other);
-    if (PaddedElements(other, tiling_) < PaddedElements(one, tiling_) && Decides(Rule::kPiecesTurned, *op))
-      order = turned;
-  }
-  Need(op, 0, through(order));
+  Need(op, 0, OrderThroughReshape(op->shape(), from->shape(), order).value_or(RowMajorOrder(from->shape())));
   orders_[op->index()] = order;
 }
 

@@ -81,16 +81,7 @@ void LayoutAssigner::AssignWindows(Instruction* op) {
   Instruction* from = op->operand(0);
   if (!Known(from)) Settle(from, LeastPaddingOrder(from->shape(), tiling_, true));
   order = OrderOf(from);
-  const WindowView window(*op);
-  if (!IsRunningFold(*op)) {
-    // Pooling: images are the first dimension, features the last one, if windows span neither.
-    const int64_t last = window.rank() - 1;
-    if (last >= 2 && window[0].IsTrivial() && window[last].IsTrivial() &&
-        Decides(Rule::kPoolingAsImages, *op))
-      order = OrderOfWindows(op->shape(), last, 0, tiling_);
-    return;
-  }
-  if (!IsOn(Rule::kFoldedOutermost)) return;
+  if (!IsRunningFold(*op) || !IsOn(Rule::kFoldedOutermost)) return;
   bool is_minor = false;
   order = OrderOfFold(*op, order, &is_minor);
   if (is_minor) Need(op, 0, order);
@@ -112,13 +103,6 @@ Dims LayoutAssigner::OrderOfFold(const Instruction& op, Dims order, bool* is_min
     order = LeastPaddingOrder(others, tiling_);
   }
   order.erase(absl::c_find(order, d));
-  // Rows that fill registers, if there are such.
-  const auto fills = [&](int64_t row) { return op.shape().dim(row) >= tiling_.sublanes; };
-  if (order.size() > 1 && !fills(order[1])) {
-    const auto whole = std::find_if(order.begin() + 1, order.end(), fills);
-    if (whole != order.end() && Decides(Rule::kFoldsInWholeRows, op))
-      std::rotate(order.begin() + 1, whole, whole + 1);
-  }
   order.push_back(d);
   return order;
 }

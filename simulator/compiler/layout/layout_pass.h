@@ -2,23 +2,20 @@
 //
 //   arguments, results, loops' and branches' values,   the order of dimensions that needs the least padding
 //   operands and results of exchanges, gather, sort
-//   result of a dot                                    its tiles span one free dimension of each side: the largest, or the last
-//                                                      of several if it fills tiles; the later is minor. If one is
-//                                                      reduced next, the other, if it is no shorter and pads no more:
-//                                                      rows are added faster than lanes
-//                                                      as a gather, loop or exchange of several arrays takes it, if
-//                                                      one follows; as a convolution takes images, or makes what it meets, if that pads
-//                                                      no more
+//   result of a dot                                    its tiles span one free dimension of each side: the largest, or the last of
+//                                                      several if it fills tiles; the later is minor. If one is reduced next, the
+//                                                      other, if it is no shorter and pads no more: rows are added faster than lanes.
+//                                                      As a gather, loop or exchange of several arrays takes it, if one follows; as a
+//                                                      convolution takes images, or makes what it meets, if that pads no more
 //   result of a convolution                            tiles span features and batch
 //   elementwise                                        as the operand of the same sizes, rather a product than an argument that
-//                                                      it meets then or later; other such operands are copied; of what is padded
-//                                                      as the largest
+//                                                      it meets then or later; other such operands are copied
 //   weights of a dot of single steps of sequences,     copied with what is contracted along lanes
 //   whose columns are cut afterwards
 //   transpose                                          moves nothing: its result lies as its operand does
 //   broadcast, iota                                    as whoever reads them needs it
 //   reshape that merges or splits dimensions           the order with the least padding in which it moves nothing, if row-major pads
-//                                                      more (pieces_order.h); else row-major on both sides, or turned
+//                                                      more (pieces_order.h); else row-major on both sides
 //   one lane that is cut to be put beside others       stays along lanes, and fills them
 //   reshape that cuts lanes into pieces, for dots      copied with rows along lanes, where that pads less
 //   argument or product that is cut into layers        copied with that dimension outermost, if several are worked on together

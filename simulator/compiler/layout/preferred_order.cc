@@ -257,9 +257,6 @@ Dims OrderOfImages(const Instruction& convolution, int side, const Dims& order, 
   const Dims sized = SizedOrder(shape, order);
   if (sized.empty() || sized[0] == features || sized[0] == batch) return order;
   if (shape.dim(batch) == 1) return order;
-  // One feature: images go along lanes, a tile for each place.
-  if (shape.dim(features) == 1 && IsOn(Rule::kOneFeatureAlongRows))
-    return shape.dim(batch) >= tiling.sublanes ? OrderFrom(shape, {batch, features}) : order;
   const bool few = shape.dim(features) <= Thresholds().few_features() && shape.dim(batch) >= tiling.sublanes;
   return few && Decides(Rule::kFewFeaturesAlongRows, convolution) ? OrderFrom(shape, {batch, features})
                                                                   : OrderFrom(shape, {features, batch});
@@ -317,15 +314,7 @@ Dims OrderOfReduced(const Instruction* reduce, const LayoutState& state) {
       return OrderFrom(shape, first);
     }
   }
-  const Dims dense = LeastPaddingOrder(shape, tiling, /*prefers_whole=*/true),
-             sized = SizedOrder(shape, dense);
-  const auto reduced = reduce->dimensions();
-  const auto is_reduced = [&](int64_t d) {
-    return std::find(reduced.begin(), reduced.end(), d) != reduced.end();
-  };
-  if (sized.size() < 2 || !is_reduced(sized[0]) || is_reduced(sized[1])) return dense;
-  if (shape.dim(sized[1]) % tiling.lanes != 0 || shape.dim(sized[0]) % tiling.sublanes != 0) return dense;
-  return Decides(Rule::kReducedAlongRows, *reduce) ? OrderFrom(shape, {sized[1], sized[0]}) : dense;
+  return LeastPaddingOrder(shape, tiling, /*prefers_whole=*/true);
 }
 
 }  // namespace toroid

@@ -18,7 +18,6 @@
 #include "hlo/ir/native_types.h"
 #include "hlo/ir/unit_dims.h"
 #include "hlo/passes/dce_pass.h"
-#include "simulator/compiler/rewrites/padded_convolutions.h"
 #include "simulator/compiler/rewrites/reshape_cancellation.h"
 #include "simulator/compiler/rewrites/transposed_operands.h"
 #include "simulator/program/columns.h"
@@ -60,15 +59,9 @@ class Simplifier {
   Instruction* SimplifiedReduce(Instruction* reduce);
   Instruction* ReduceOfReduce(Instruction* reduce);
   Instruction* SimplifiedSlice(Instruction* slice);
-  Instruction* SliceOfSlice(Instruction* slice);
   Instruction* CutByPad(Instruction* pad);
-  Instruction* MadeOfSlices(Instruction* slice);
-  // Of a value that is made elementwise for this one reader from arguments, or from what others read too.
-  bool CanMakeOfSlices(const Instruction& made, int steps) const;
-  Instruction* SlicedAs(const Instruction& slice, Instruction* x);
   Instruction* MadeOfColumns(Instruction* op);
   Instruction* SimplifiedConvert(Instruction* convert);
-  Instruction* SimplifiedWindows(Instruction* reduce_window);
   Instruction* SameAsBefore(Instruction* op);
   Instruction* WithoutNeutral(Instruction* op);
 
@@ -85,7 +78,6 @@ class Simplifier {
   const bool is_second_;  // What is the same was merged before, so that readers are counted.
   const Tiling tiling_;
   std::vector<Instruction*> now_;
-  std::vector<bool> is_cut_;                        // By index: only slices read it.
   std::vector<int> readers_;                        // By index.
   absl::flat_hash_map<size_t, Instruction*> seen_;  // By hash; of several the first.
   std::string scratch_;

@@ -51,12 +51,6 @@ Instruction* Simplifier::SimplifiedTranspose(Instruction* transpose) {
     if (Instruction* simple = SimplifiedTranspose(both)) return simple;
     return both;
   }
-  Dims sized;
-  for (const int64_t d : permutation) {
-    if (x->shape().dim(d) != 1) sized.push_back(d);
-  }
-  if (std::is_sorted(sized.begin(), sized.end()) && Uses(Rule::kTransposesOfUnits))
-    return Reshape(*transpose, x);
   return nullptr;
 }
 

@@ -20,12 +20,9 @@ std::optional<double> SplatOf(const Instruction* value) {
 absl::StatusOr<bool> Simplifier::Run() {
   const int n = computation_->size();
   now_.assign(n, nullptr);
-  is_cut_.assign(n, true);
-  is_cut_[computation_->root()->index()] = false;
   readers_.assign(n, 0);
   for (const auto& op : computation_->instructions()) {
     for (const Instruction* operand : op->operands()) {
-      if (op->opcode() != Opcode::kSlice) is_cut_[operand->index()] = false;
       ++readers_[operand->index()];
     }
   }
@@ -62,12 +59,8 @@ Instruction* Simplifier::Simplified(Instruction* op) {
       return SimplifiedBroadcast(op);
     case Opcode::kSlice:
       return SimplifiedSlice(op);
-    case Opcode::kReduceWindow:
-      return SimplifiedWindows(op);
     case Opcode::kDot:
       return Uses(Rule::kTransposedOperands) ? WithoutTransposedOperand(*op, computation_) : nullptr;
-    case Opcode::kConvolution:
-      return Uses(Rule::kPaddedConvolutions) ? WithoutPad(*op, computation_) : nullptr;
     case Opcode::kPad:
       return Uses(Rule::kPadsThatCut) ? CutByPad(op) : nullptr;
     case Opcode::kConvert:

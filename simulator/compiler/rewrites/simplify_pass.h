@@ -2,22 +2,16 @@
 //
 //   reshape(reshape(x)), transpose(transpose(x)), broadcast(broadcast(x))   => one
 //   reshape, transpose, broadcast, copy, convert that change nothing         => x
-//   transpose(x) that moves dimensions of one element only                   => reshape(x)
 //   reshape(broadcast(x)) that adds or drops dimensions of one element       => broadcast(x)
 //   dot(transpose(x), y) (transposed_operands.h)                             => dot(x, y) with other dimension numbers
 //   max(x, -inf), min(x, inf), x + 0, x * 1 of floats                        => x
-//   slice(slice(x))                                                         => slice(x)
-//   slice(f(x, y)), elementwise for nothing else, from arguments             => f(slice(x), slice(y))
 //   f(reshape(x), reshape(y)) of columns that are cut (columns.h)            => reshape(f(x, y))
 //   reduce(reduce(x)) by the same op, read by nothing else                   => reduce(x)
 //   reduce(f(reshape(x))) over what the reshape joins (reshape_cancellation.h)   => reduce(f(x))
 //   reshape(f(reshape(x), broadcast(v))) of the sizes of x (same file)       => f(x, broadcast(reshape(v)))
 //   convert(concatenate(x, y)) to a narrower type, if nothing else reads it => concatenate(convert(x), convert(y))
-//   slice(pad(x)), if nothing else reads the pad                             => pad(x) by less
-//   slice(pad(x)) without edges, if only slices read the pad                 => slice(x)
 //   pad(x) by nothing or less                                                => slice(x)
-//   convolution(pad(x, 0)), slice(convolution(x)) (padded_convolutions.h)    => convolution(x), padded by more or less
-//   reduce-window(pad(x, v), v)                                              => reduce-window(x, v), padded and dilated
+//   slice(convolution(x)) of places, read by nothing else                    => convolution(x), padded by less
 //   get-tuple-element(tuple(.., x, ..))                                      => x
 //   Sharding annotations                                                     => x
 //   two of the same op, operands and attributes                              => one

@@ -29,44 +29,9 @@ Instruction* Simplifier::MadeOfColumns(Instruction* op) {
   return Reshape(*op, computation_->AddClone(*op, shape, operands));
 }
 
-// Windows over an array that was padded with what they begin with: their own padding.
-Instruction* Simplifier::SimplifiedWindows(Instruction* reduce_window) {
-  if (reduce_window->num_operands() != 2 || !reduce_window->shape().IsArray()) return nullptr;
-  const Instruction* pad = reduce_window->operand(0);
-  if (pad->opcode() != Opcode::kPad || !Uses(Rule::kPaddedWindows)) return nullptr;
-  const auto is_same = [](const Instruction* a, const Instruction* b) {
-    if (a == b) return true;
-    const auto x = SplatOf(a), y = SplatOf(b);
-    return x.has_value() && x == y && a->shape().element_type() == b->shape().element_type();
-  };
-  if (!is_same(pad->operand(1), reduce_window->operand(1))) return nullptr;
-  const WindowView windows(*reduce_window);
-  const PadView around(*pad);
-  std::vector<WindowDim> wider(windows.rank());
-  for (int d = 0; d < windows.rank(); ++d) {
-    wider[d] = windows[d];
-    if (around[d].low < 0 || around[d].high < 0 || wider[d].base_dilation != 1) return nullptr;
-    wider[d].padding_low += around[d].low;
-    wider[d].padding_high += around[d].high;
-    wider[d].base_dilation = around[d].interior + 1;
-  }
-  Instruction* direct = computation_->AddClone(*reduce_window, reduce_window->shape(),
-                                               {pad->operand(0), reduce_window->operand(1)});
-  xla::HloInstructionProto* attrs = direct->MutableAttrs();
-  for (int d = 0; d < windows.rank(); ++d) WindowView::Set(attrs, d, wider[d]);
-  return direct;
-}
-
-// Over dimensions of one element, from the neutral element: nothing is added to anything.
-// Over more dimensions at once.
+// A reduction of a reduction: one over the dimensions of both.
 Instruction* Simplifier::ReduceOfReduce(Instruction* reduce) {
   Instruction* inner = reduce->operand(0);
-  if (IsColumnToVector(*inner, tiling_) && Uses(Rule::kSumsOfColumns)) {
-    Instruction* one =
-        computation_->AddClone(*reduce, reduce->shape(), {inner->operand(0), reduce->operand(1)});
-    one->MutableAttrs()->add_dimensions(1);
-    return one;
-  }
   if (inner->opcode() != Opcode::kReduce || inner->num_operands() != 2 || !inner->shape().IsArray() ||
       !Uses(Rule::kSumsJoin))
     return nullptr;

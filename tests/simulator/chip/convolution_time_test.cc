@@ -266,11 +266,6 @@ TEST(ConvolutionTimeTest, GroupsOfFewChannelsPassWithImagesAlongLanes) {
   EXPECT_THAT(TimeOf(Same("bf16", 32, 28, 256, 256, 3, 32)), IsWithin(kTwoPercent, 1655.1));
   EXPECT_THAT(TimeOf(Same("f32", 128, 14, 256, 256, 3, 32)), IsWithin(kTwoPercent, 528.2));
   EXPECT_THAT(TimeOf(Same("f32", 32, 14, 512, 512, 3, 32)), IsWithin(kTwoPercent, 835.8));
-  // Their kernel's gradient.
-  EXPECT_THAT(TimeOf(absl::StrCat(Windowed("f32[32,14,14,512]", "f32[32,14,14,512]", "f32[3,3,16,512]",
-                                           "size=14x14 pad=1_1x1_1", "f01b_i01o->01bf"),
-                                  ", batch_group_count=32")),
-              IsWithin(kTwoPercent, 839.0));
 }
 
 TEST(ConvolutionTimeTest, WhatResultsOfFewImagesMeetComesRowByRow) {

@@ -205,21 +205,6 @@ TEST(GroupRulesTest, AKernelsGradientMultipliesNoZeros) {
   ExpectSameValues(program("[2,5,4,3]", "[2,12,3,6]", "[3,4,3,6]", "size=12x3 pad=4_1x1_1 lhs_dilate=2x1"));
 }
 
-TEST(GroupRulesTest, WindowsTakeAPaddingAsTheirs) {
-  const char* program = R"( x = f32[5,7] parameter(0)
-    zero = f32[] constant(0)
-    p = f32[12,16] pad(x, zero), padding=1_2_1x2_1_1
-    ROOT w = f32[11,9] reduce-window(p, zero), window={size=2x3 stride=1x2 pad=0_0x1_2}, to_apply=sum )";
-  ExpectSameValues(program);
-  EXPECT_EQ(Groups(program).size(), 1u);
-  // Another value than the windows begin with.
-  ExpectSameValues(R"( x = f32[5,7] parameter(0)
-    zero = f32[] constant(0)
-    one = f32[] constant(1)
-    p = f32[7,7] pad(x, one), padding=1_1x0_0
-    ROOT w = f32[6,7] reduce-window(p, zero), window={size=2x1}, to_apply=sum )");
-}
-
 TEST(GroupRulesTest, ReductionsOfDifferentTypesArePassesOfTheirOwn) {
   EXPECT_THAT(Groups(R"( x = f32[256,512] parameter(0)
     zero = f32[] constant(0)
@@ -481,8 +466,8 @@ TEST(GroupRulesTest, AReshapeIsReadWhereItMovesNothing) {
   };
   ExpectSameValues(program(5, 3, 4));
   ExpectSameValues(program(256, 32, 32));
-  // The argument is copied, not what is made from it; then the largest; then the difference.
-  EXPECT_THAT(Groups(program(256, 32, 32)), ElementsAre("copy", "reduce", "loop"));
+  // One copy, of which both the largest and the difference are read.
+  EXPECT_THAT(Groups(program(256, 32, 32)), Contains("copy").Times(1));
 }
 
 TEST(GroupRulesTest, SquaresOfPixelsLieWithWholeTilesOfImagesOrFeatures) {

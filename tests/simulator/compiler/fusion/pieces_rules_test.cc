@@ -66,21 +66,6 @@ TEST(PiecesRulesTest, ColumnsAreWorkedOnAsColumnsAndWrittenAsVectorsForOthers) {
   ExpectSameValues(program(5));
 }
 
-TEST(PiecesRulesTest, APieceOfWhatIsMadeForNothingElseIsMadeOfPieces) {
-  const auto program = [](int n, bool others) {
-    const std::string whole = absl::StrCat("f32[", n, ",", n, "]"), piece = absl::StrCat("f32[8,", n, "]");
-    return absl::StrCat(" x = ", whole, " parameter(0) v = f32[", n, "] parameter(1) b = ", whole,
-                        " broadcast(v), dimensions={0} m = ", whole, " multiply(x, b) a = ", whole,
-                        " add(m, m) ROOT s = ", piece, " slice(a), slice={[", others ? 0 : 8, ":",
-                        others ? 8 : 16, "], [0:", n, "]}");
-  };
-  for (const bool others : {false, true}) ExpectSameValues(program(24, others));
-  const std::unique_ptr<Module> lowered = Lowered(*Parsed(program(1024, false)));
-  ChipModel model(TpuV3Core());
-  // The 8 rows of a tile each from x, from the vector and from the result.
-  EXPECT_EQ(model.TimeOf(*lowered->entry()->root()).bytes, 3 * 8 * 4.0 * 1024);
-}
-
 TEST(PiecesRulesTest, ASumOfSumsIsOneSum) {
   const auto program = [](int n) {
     return absl::StrCat(" x = f32[", n, ",", n, ",8] parameter(0) zero = f32[] constant(0) a = f32[", n, ",",
