@@ -15,7 +15,7 @@ namespace toroid {
 
 void Accountant::AddTaps(const MatrixWork& work, const Instruction& op) {
   if (work.channel_taps == 0) return;
-  // Of the gradient of a kernel those of what is multiplied, of which nothing is shifted.
+  // In the gradient of a kernel the kernel's operand is the large one; nothing is shifted then.
   double of_result = PaddedElements(op.shape(), tiling_);
   const double of_kernel = PaddedElements(op.operand(1)->shape(), tiling_);
   const double simple = core_.vector().slots_of().simple();
@@ -79,8 +79,8 @@ void Accountant::AddLoads(const Instruction& op, uint64_t made_for) {
   }
 }
 
-// Once for the results, however many need it, and once for each operand of a product, whose windows follow each other at a pace of
-// their own.
+// Counts bytes once for the results, however many of them need these, and once for each operand of a product: windows of
+// different operands are not read at the same time.
 void Accountant::AddRead(double bytes, uint64_t made_for) {
   for (int p = 0; p < static_cast<int>(work_->products.size()); ++p) {
     MatrixWork& product = work_->products[p];
@@ -183,7 +183,7 @@ void Accountant::AddConcatenation(const Instruction& op, uint64_t made_for) {
     if (is_alone_) AddRead(BytesBesideOperands(op, core_), made_for);
     return;
   }
-  // A product takes each whole tile from where it is; others are padded, rounded and chosen from.
+  // A product reads whole tiles of a concatenation from where they are. Parts of tiles are padded, rounded and selected.
   const Dims order = PhysicalOrder(op.shape());
   bool whole = true;
   for (const Instruction* operand : op.operands()) {
@@ -240,7 +240,7 @@ void Accountant::Finish() {
   if (!work_->products.empty()) {
     space_ = std::max(space_, product_space_);
     registers_ = std::max(registers_, product_registers_);
-    // What is done to what comes out of the matrix units loads it.
+    // Ops behind a product load its result.
     work_->accesses += product_registers_;
   }
   work_->registers = registers_;

@@ -14,7 +14,7 @@
 
 namespace toroid {
 
-// Who a value inside of a group is made for: the results, or one operand of one product.
+// For whom a value inside of a group is made, as bits: for the results, or for one operand of one product.
 inline constexpr uint64_t kForResults = 1;
 inline constexpr int kMaxProducts = 31;
 // Pieces of slices, pads and concatenations of a group that are looked at.
@@ -40,15 +40,15 @@ class Accountant {
                     std::ceil(static_cast<double>(shape.NumElements()) / static_cast<double>(tiling_.lanes)));
   }
 
-  // What an instruction asks of the vector unit, by its kind.
+  // Adds what an op asks of the vector unit.
   void AddOp(const Instruction& op, uint64_t made_for);
   void AddReduceWindow(const Instruction& op, uint64_t made_for);
   void AddConcatenation(const Instruction& op, uint64_t made_for);
   void AddSort(const Instruction& op);
   void AddLinearAlgebra(const Instruction& op, uint64_t made_for);
   void AddMoved(const Instruction& op, uint64_t made_for);
-  // Of a convolution channel by channel: for each position of its kernel a load, a shift of rows, a product, a sum. Rows of
-  // several small tiles go together.
+  // Adds the instructions of a depthwise convolution: for each position of its kernel a load, a shift of rows, a product, a
+  // sum. Rows of several small tiles share a register.
   void AddTaps(const MatrixWork& work, const Instruction& op);
   void AddSlots(double slots, uint64_t made_for);
   // Each operand of the group that the op reads is loaded for it.
@@ -58,17 +58,18 @@ class Accountant {
     work_->bytes += bytes;
     work_->written_bytes += bytes;
   }
-  // By index of a parameter: what is read of it for the slice, pad or concatenation inside of a group.
+  // Adds to picked[p] what is read of parameter p for the slice, pad or concatenation `taken`.
   void AddPieces(const Instruction& taken, std::vector<double>* picked);
   void AddResult(const Instruction& result);
-  // What the group works on: the largest of its results, of what it reduces and what it multiplies to.
+  // The group works on arrays of that shape. The largest such array counts: a result, what a reduction reads, what a product
+  // makes.
   void WorkOn(const Shape& shape) {
-    // Registers have all rows, however few a tile has.
+    // A register has room for all rows, however few a tile has.
     space_ = std::max(space_, PaddedElements(shape, tiling_));
     register_space_ = std::max(register_space_, Registers(shape) * RegisterElements());
     registers_ = std::max(registers_, Registers(shape));
   }
-  // One row, or few, that are cut out of tiles stay rows of registers.
+  // A slice of few rows: each row stays in the register of its tile, so that as many registers are worked on as tiles are cut.
   void WorkOnRows(const Instruction& slice) {
     const Dims order = PhysicalOrder(slice.operand(0)->shape());
     if (order.size() < 2 || slice.shape().dim(order[1]) > tiling_.sublanes / 2) return;
@@ -78,7 +79,8 @@ class Accountant {
     register_space_ = std::max(register_space_, tiles * RegisterElements());
     registers_ = std::max(registers_, tiles);
   }
-  // Elements of the largest result that stay on the chip until all is worked on: sums do if there is room for all of them.
+  // Elements of the widest result that stay on the chip until the group ends. Sums stay if there is room for all of them, else
+  // none do.
   double KeptOnChip() const {
     return !sums_ || 4 * widest_result_ <= static_cast<double>(core_.memory().window_budget_bytes())
                ? widest_result_
@@ -94,7 +96,8 @@ class Accountant {
     std::vector<int> product_of;
     std::vector<const Instruction*> matrix_ops;  // By number of the product.
     std::vector<bool> is_result;
-    // Bytes of a parameter that are picked, by each op for itself; and whether all of it is read.
+    // By index of a parameter: bytes that slices, pads and concatenations read of it, each for itself; and whether all of it is
+    // read.
     std::vector<double> picked;
     std::vector<bool> is_read;
     // Of slices, pads and concatenations: another op takes them, or the results are made of them.
@@ -105,7 +108,7 @@ class Accountant {
   void AddProduct(const Instruction& op, Inside* inside);
   static void AddUses(const Instruction& op, bool is_moved, Inside* inside);
   void AddParameter(const Instruction& parameter, bool is_spread, const Inside& inside);
-  // Operands that are made in the group pass through registers.
+  // Adds the vector instructions of operands that are made in the group.
   void AddMadeOperands(const Instruction& product, const Inside& inside);
   void AddJoinedOperands(const Inside& inside);
   // Of an instruction alone.
@@ -115,14 +118,15 @@ class Accountant {
   const CoreSpec& core_;
   const Tiling tiling_;
   GroupWork* work_;
-  bool folds_ = false;         // The root is a running fold.
-  bool sums_ = false;          // A reduction for the results.
-  bool is_alone_ = false;      // No fusion: operands are other instructions.
-  double turned_ = 0;          // Cycles of copies and transposes in which lanes or rows of tiles move.
-  bool turns_ = false;         // A copy that rounds, in which lanes move: it passes registers tile by tile.
-  double space_ = 0;           // Elements.
-  double registers_ = 0;       // The same in registers.
-  double register_space_ = 0;  // The same in elements of whole registers.
+  bool folds_ = false;     // The root is a running fold.
+  bool sums_ = false;      // A reduction for the results.
+  bool is_alone_ = false;  // No fusion: operands are other instructions.
+  double turned_ = 0;      // Cycles of copies and transposes in which lanes or rows of tiles move.
+  bool turns_ =
+      false;  // The root is a copy that rounds and in which lanes move: it goes through registers tile by tile.
+  double space_ = 0;           // Elements of the largest array that the group works on, padded (WorkOn).
+  double registers_ = 0;       // Registers that it fills.
+  double register_space_ = 0;  // Elements of these registers.
   double widest_result_ = 0;   // Elements of the largest result of 4 bytes or more, or of predicates.
   double widest_whole_ = 0;    // The same of those in whole tiles.
   double largest_result_ = 0;

@@ -38,8 +38,8 @@ class ChipModel : public CoreModel {
 
  private:
   GroupTime Compute(const GroupWork& work) const;
-  // How often the inner of two products is made: what windows of the outer one share, for each of as many as its operands and the results
-  // fill, each of them twice.
+  // How often the inner of two products runs. The outer one passes in windows, as many as operands and results need with each
+  // of them twice on the chip; what windows of the outer one share is made again for each.
   double TimesMade(const GroupWork& work) const;
 
   const CoreSpec core_;

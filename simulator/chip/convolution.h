@@ -1,4 +1,5 @@
-// A convolution as products of matrices, for convolution_sizes.
+// A convolution as products of matrices: which forms there are, and what each makes of it. convolution_sizes.h is what others
+// call.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +21,11 @@ inline double SizeOf(const Shape& shape, int64_t d) {
 
 inline double RoundUpTo(double n, double multiple) { return std::ceil(n / multiple) * multiple; }
 
-// The kernel is read from its end, as for the gradient of what it slides over.
+// The kernel is reversed, as in the gradient of the images.
 bool HasReversedKernel(const Instruction& convolution);
 
-// A convolution as it is cut into products, form by form: the first form that applies gives the sizes.
+// The sizes of one convolution. The first form that applies gives them all; without one the sizes of the plain product are
+// corrected step by step.
 class Convolution {
  public:
   Convolution(const Instruction& op, const CoreSpec& core);
@@ -31,7 +33,7 @@ class Convolution {
   MatrixWork Sizes();
 
  private:
-  // Forms that give all sizes.
+  // Forms, each a rule of docs/rules.md: true if it applies, which has set all sizes.
   bool IsOfOnePlace();
   bool IsDilated();
   bool IsOfGroups();
@@ -40,15 +42,15 @@ class Convolution {
   bool ReversesKernel();
   bool FillsLessThanItTakes();
   bool HasPartOfTile();
-  // What other forms are corrected by.
+  // Corrections of the plain product.
   void TakeChannels();
   void TakePlaces();
   void TakeRowsOfImages();
   void TakeFewImages();
   void TakePositionsApart(double read, double place_rows);
   void TakeRowsOfKernel();
-  // Images that stay along lanes are contracted with features in groups of a register's rows where that loads fewer rows than whole
-  // tiles by more than it takes to add the groups up. A kernel that is read from its end is loaded in parts anyway.
+  // Images along lanes: features may be contracted in groups of as many as a register has rows rather than in whole tiles. That
+  // is done if it saves more loaded rows than adding up the groups' sums takes; with a reversed kernel adding up is free.
   void TakeParts();
 
   struct Form {
@@ -72,7 +74,7 @@ class Convolution {
   double dilation_ = 1;  // Of the input, over all dimensions.
   int64_t stride_ = 1;   // The largest.
   bool is_gradient_ = false, along_lanes_ = false, has_part_ = false;
-  Dims lies_, slides_, made_;  // Orders of what it slides over, of the kernel, of the result.
+  Dims lies_, slides_, made_;  // In which order the dimensions of images, kernel and result lie, minor first.
   MatrixWork work_;
 };
 

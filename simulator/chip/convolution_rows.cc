@@ -2,8 +2,8 @@
 
 namespace toroid {
 
-// Images are rows of tiles. Of one image, which is cut into several, and of kernels that are reversed, units add to each other's sums
-// unless they have whole tiles of features of their own.
+// Images are rows of tiles. Of one image, which is cut into several, and of kernels that are reversed, units add to each
+// other's sums unless they have whole tiles of features of their own.
 void Convolution::TakeRowsOfImages() {
   if (view_.batch_groups() != 1 || positions_ <= 1 || !Decides(Rule::kImagesAreRows, op_)) return;
   const auto units = static_cast<double>(core_.matrix().units());
@@ -16,8 +16,8 @@ void Convolution::TakeRowsOfImages() {
   work_.m *= rows / std::max(1.0, images_);
 }
 
-// Each place of few images is a tile of its own, which passes registers on its way in, longest if it is rounded there, and on its way
-// out, however many features it has.
+// Each place of few images is a tile of its own, which passes registers on its way in, longest if it is rounded there, and on
+// its way out, however many features it has.
 void Convolution::TakeFewImages() {
   const bool is_by_places = positions_ > 1 || (made_.size() > 1 && made_[1] == view_.output_batch());
   if (is_gradient_ || !along_lanes_ || !is_by_places || view_.input_spatial().size() > 2 || images_ <= 1 ||
@@ -50,8 +50,8 @@ void Convolution::TakePositionsApart(double read, double place_rows) {
       (positions_ / row * (columns + reach) / columns - 1) * read * std::ceil(inputs_ / tile_) * place_rows;
 }
 
-// Positions of a reversed kernel are not adjacent in memory, but strided; those of what was swapped with it for its gradient are
-// adjacent.
+// Positions of a reversed kernel are not adjacent in memory, but strided; those of what was swapped with it for its gradient
+// are adjacent.
 bool Convolution::ReversesKernel() {
   if (is_gradient_ || stride_ != 1 || !HasReversedKernel(op_) || inputs_ < sublanes_ || !has_part_)
     return false;
@@ -71,8 +71,8 @@ bool Convolution::FillsLessThanItTakes() {
   return true;
 }
 
-// Of features that fill whole tiles and a part, the part of each position comes along with its neighbour's; parts of half a tile at most
-// by two. Rows of many positions, and of more than some tiles of weights, pass by themselves.
+// Of features that fill whole tiles and a part, the part of each position comes along with its neighbour's; parts of half a
+// tile at most by two. Rows of many positions, and of more than some tiles of weights, pass by themselves.
 bool Convolution::HasPartOfTile() {
   const CompilerSpec& most = Thresholds();
   const double whole = std::floor(inputs_ / tile_), part = inputs_ - whole * tile_;
@@ -92,8 +92,8 @@ void Convolution::TakeRowsOfKernel() {
   const bool is_small = (inputs_ < sublanes_ && !is_gradient_) ||
                         (along_lanes_ && inputs_ < tile_ && positions_ * std::max(1.0, images_) <= work_.m);
   if (along_lanes_ && is_small && positions_ > 1 && 2 * inputs_ == tile_ && IsOn(Rule::kHalvesOfTiles)) {
-    // Halves of a tile pass by two, whatever row they are of. Units that have results of their own share an odd half: whole tiles for
-    // half of the results take as long.
+    // Halves of a tile pass by two, whatever row they are of. Units that have results of their own share an odd half: whole
+    // tiles for half of the results take as long.
     Decides(Rule::kHalvesOfTiles, op_);
     work_.k = (work_.n > tile_ ? positions_ : std::floor(positions_ / 2)) * tile_;
     if (work_.n > tile_) work_.n /= 2;
@@ -106,7 +106,8 @@ void Convolution::TakeRowsOfKernel() {
                                 : 1;
     work_.k = std::ceil(rows / together) * RoundUpTo(together * row * inputs_, tile_);
   }
-  // To put positions of halves of tiles beside each other takes as long as some tiles, and places of few images little less than others.
+  // To put positions of halves of tiles beside each other takes as long as some tiles, and places of few images little less
+  // than others.
   if (along_lanes_ && view_.kernel_spatial().size() > 1 &&
       positions_ > SizeOf(kernel_, view_.kernel_spatial().back()) && !is_gradient_ &&
       work_.places_out_cycles == 0 && inputs_ >= sublanes_ && 2 * inputs_ <= tile_ &&

@@ -115,9 +115,9 @@ MatrixWork Convolution::Sizes() {
                                 slides_[0] == view_.kernel_input_feature();
   if (contracts_images && Decides(Rule::kContractedImages, op_))
     work_.k = positions_ * RoundUpTo(inputs_, tile_);
-  // A row of the kernel's window at a time; two, where the next window reads one of them again. Features along lanes are put beside
-  // each other position by position; along rows they follow each other anyway. For the gradient of a kernel, in which as much slides as
-  // it slides over, it is what slides that is large, and images are all features of it.
+  // A row of the kernel's window at a time; two, where the next window reads one of them again. Features along lanes are put
+  // beside each other position by position; along rows they follow each other anyway. For the gradient of a kernel, in which as
+  // much slides as it slides over, it is what slides that is large, and images are all features of it.
   if (along_lanes_ && positions_ > 1 && !is_gradient_ && dilation_ == 1 &&
       positions_ * std::max(1.0, images_) <= work_.m) {
     if (TakesForm({Rule::kResultsFillFewerLanes, &Convolution::FillsLessThanItTakes})) return work_;

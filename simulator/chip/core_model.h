@@ -12,7 +12,7 @@
 
 namespace toroid {
 
-// What a group would be faster with more of.
+// The unit that, were it faster, would make the group faster.
 enum class Bound : uint8_t { kNothing, kMatrix, kVector, kMemory, kMovement, kLatency };
 
 // "matrix", "vector", "memory", "movement", "latency", "".

@@ -12,7 +12,8 @@
 
 namespace toroid {
 
-// Slices of concatenations and the like are taken apart: each time that it is taken the pieces are read where they are, for themselves.
+// A chain of slices, pads and concatenations is taken apart: each op that reads it reads the pieces from the arrays where they
+// lie.
 void Accountant::AddPieces(const Instruction& taken, std::vector<double>* picked) {
   const Shape& whole = taken.shape();
   const int rank = static_cast<int>(whole.rank());
@@ -42,7 +43,7 @@ void Accountant::AddPieces(const Instruction& taken, std::vector<double>* picked
         piece.limit[d] = std::min(operand->shape().dim(d), piece.limit[d] + shift);
         meets &= piece.begin[d] < piece.limit[d];
       }
-      // Of what is padded for several slices whole tiles are made.
+      // An array that is padded for several slices is made in whole tiles.
       if (!IsOn(Rule::kPaddedInWholeTiles)) {
         if (meets) todo.push_back(std::move(piece));
         if (value->opcode() == Opcode::kConcatenate) before += operand->shape().dim(value->dimension());
@@ -93,18 +94,18 @@ void Accountant::AddProduct(const Instruction& op, Inside* inside) {
     inside->matrix_ops.push_back(&op);
     FindWholeBatch(op, core_.vector().sublanes(), &work_->products.back());
   }
-  // The outermost product stands first: what is made inside of it stays there.
+  // The outermost product stands first. Results of others never leave the group.
   if (number == 0) product_space_ = PaddedElements(op.shape(), tiling_);
   product_registers_ = std::max(product_registers_, Registers(op.shape()));
-  // Nothing is cut inside of another product.
+  // Products that run inside of each other are not contracted in parts.
   if (work_->products.size() > 1) {
     for (MatrixWork& product : work_->products) product.passes_part = false, product.part_sum_cycles = 0;
   }
   AddTaps(work_->products[number], op);
   for (int p = 0; p < number; ++p) {
     if ((now & (ForOperand(p, 0) | ForOperand(p, 1))) == 0) continue;
-    // Sums over a batch of the inner one, as over heads, are made window by window as everywhere; what comes out of it is stored
-    // beside them. Other sums take longer.
+    // If the outer product contracts a batch dimension of the inner one (heads, say), its sums are made window by window as
+    // usual, and the inner result is stored beside them. Other sums take longer.
     MatrixWork& inner = work_->products[number];
     const Instruction& outer = *inside->matrix_ops[p];
     if (inner.channel_taps > 0) continue;
@@ -113,7 +114,7 @@ void Accountant::AddProduct(const Instruction& op, Inside* inside) {
                         static_cast<double>(core_.vector().slots()) * Registers(op.shape());
     } else if (outer.opcode() != Opcode::kConvolution ||
                work_->products[p].k > static_cast<double>(core_.matrix().tile())) {
-      // Of a convolution whose features fill one tile nothing is added.
+      // If the features of a convolution fit into one tile, no sums are added.
       work_->products[p].sum_accesses = SumAccesses(outer);
     }
   }
@@ -134,7 +135,7 @@ void Accountant::FindUses(Inside* inside) {
   for (int i = inside->computation.size() - 1; i >= 0; --i) {
     const Instruction& op = *inside->computation.instruction(i);
     if (op.opcode() == Opcode::kTuple) continue;
-    // A product takes whole tiles of what is put together or cut for it.
+    // A product reads whole tiles of an operand that is cut or put together for it.
     const bool is_padded = op.opcode() == Opcode::kPad ||
                            (op.opcode() == Opcode::kSlice && op.operand(0)->opcode() == Opcode::kPad);
     const bool is_moved = IsMove(op) && ((inside->made_for[i] & kForResults) != 0 || is_padded);
@@ -159,7 +160,7 @@ void Accountant::FindUses(Inside* inside) {
 void Accountant::AddParameter(const Instruction& parameter, bool is_spread, const Inside& inside) {
   const int i = parameter.index();
   if (!parameter.shape().IsArray() || parameter.shape().rank() == 0 || inside.made_for[i] == 0) return;
-  // What is but spread over other dimensions stays where it is; compilers count no bytes for it.
+  // The compiler counts no bytes for an array that is only broadcast.
   const bool is_free = is_spread && work_->products.empty() && SizedDims(parameter.shape()).size() > 1 &&
                        Decides(Rule::kSpreadArraysAreFree, parameter);
   AddRead(inside.picked[i] + (inside.is_read[i] && !is_free ? Bytes(parameter.shape()) : 0),

@@ -15,14 +15,14 @@
 namespace toroid {
 
 void Accountant::AddUnplaced(const Instruction& op) {
-  // What nobody makes is copied.
+  // Arguments and constants are copied to their place; other operands were written there by who made them.
   for (const Instruction* operand : op.operands()) {
     while (operand->opcode() == Opcode::kBitcast || operand->opcode() == Opcode::kReshape)
       operand = operand->operand(0);
     if (operand->opcode() == Opcode::kParameter || operand->opcode() == Opcode::kConstant) {
       AddRead(Bytes(operand->shape()), kForResults);
       AddWritten(Bytes(operand->shape()));
-      // As every result of less than four bytes.
+      // As for every result of less than four bytes (kept_32_bit_words).
       if (ByteWidth(operand->shape().element_type()) < 4)
         work_->spill_bytes += 4 * PaddedElements(operand->shape(), tiling_);
     }

@@ -15,16 +15,17 @@
 namespace toroid {
 
 struct GroupWork {
-  // Those that read others' results first.
+  // Products of matrices. One that reads the result of another one stands before that one.
   std::vector<MatrixWork> products;
-  // Read and written, but for what products read to make their operands.
+  // Bytes that are read and written, without those from which operands of products are made.
   double bytes = 0;
-  // Of them those that are written.
+  // Those of them that are written.
   double written_bytes = 0;
-  // Elements passed through registers beyond that, as 4-byte words: a group that writes no 32-bit array as large as
-  // what it works on keeps one anyway, in whole registers.
+  // Bytes of a 32-bit array that the compiler counts though the program has none: a group that writes no 32-bit array as large
+  // as those that it works on writes one anyway, in whole registers (rule kept_32_bit_words).
   double spill_bytes = 0;
-  // Vector instructions, in registers, and registers of what the group works on. Of groups with products: after them.
+  // Vector instructions, one for each register, and registers of the arrays that the group works on. Of groups with products:
+  // of what is done to their results.
   double slots = 0;
   double registers = 0;
   // Registers that instructions load from operands and store to results.
@@ -35,8 +36,9 @@ struct GroupWork {
   double packing_cycles = 0;
   // Rows that are read or written one by one, at indices.
   double rows = 0;
-  bool single =
-      false;  // An instruction alone, but for copies and concatenations, which have windows as large as groups have.
+  // An instruction alone, whose windows are smaller than a group's. Copies and concatenations have windows as large as a
+  // group's.
+  bool single = false;
   // What an ideal core would have to do: no padding, no recomputation.
   double matrix_flops = 0, vector_flops = 0;
   double ideal_bytes = 0;
@@ -50,8 +52,8 @@ struct GroupWork {
   bool operator==(const GroupWork&) const = default;
 };
 
-// Of an instruction of a lowered module; nothing for what costs nothing (parameters, tuples, ...), and for calls, loops,
-// branches and collectives, which others account for.
+// What an instruction of a lowered module asks for. Nothing for parameters, tuples and the like, which take no time, and for
+// calls, loops, branches and collectives, whose time is counted elsewhere.
 GroupWork GroupWorkOf(const Instruction& group, const CoreSpec& core);
 
 }  // namespace toroid

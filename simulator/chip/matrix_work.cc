@@ -44,8 +44,8 @@ MatrixWork SizesOfDot(const Instruction& dot) {
   return work;
 }
 
-// Of a kernel's gradient each position passes alone: the features of its images while a part of a tile (gradient_tile_share) of what
-// slides over them is loaded, or the other way round while a whole one is.
+// Of a kernel's gradient each position passes alone: the features of its images while a part of a tile (gradient_tile_share) of
+// what slides over them is loaded, or the other way round while a whole one is.
 double CyclesOfGradient(const MatrixWork& work, double batch, double m, double k, double n,
                         const CoreSpec& core) {
   const double tile = static_cast<double>(core.matrix().tile()),
@@ -84,8 +84,8 @@ double BytesBeside(const JoinedOperand& joined, double contracted_cuts, double f
                                                                              : joined.bytes;
 }
 
-// Into how many pieces a dimension may be cut: 1, 2, 4, ... while pieces stay at least `least` long; and all numbers up to most_even_cuts
-// that share out whole pieces of that length evenly.
+// Into how many pieces a dimension may be cut: 1, 2, 4, ... while pieces stay at least `least` long; and all numbers up to
+// most_even_cuts that share out whole pieces of that length evenly.
 std::vector<double> Cuts(double size, double least) {
   constexpr size_t kMostHalvings = 20;  // More than memory holds.
   const auto most_even = static_cast<double>(Thresholds().most_even_cuts());

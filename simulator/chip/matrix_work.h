@@ -8,8 +8,8 @@
 
 namespace toroid {
 
-// The places at which a window stands on the images of a convolution: of a gradient those of what slides over them. Rows are cut first;
-// with one spatial dimension there are columns alone.
+// The places at which a kernel stands as it slides over the images of a convolution. In the gradient of a kernel it is the
+// gradient of the result that slides. Rows are cut first; with one spatial dimension there are columns alone.
 struct SlidingWindow {
   double rows = 0, columns = 0;            // Places; 0: nothing slides.
   double row_step = 1, column_step = 1;    // Of images, from one place to the next.
@@ -24,12 +24,14 @@ struct SlidingWindow {
   bool operator==(const SlidingWindow&) const = default;
 };
 
-// An operand that is put together from several arrays: what is read beside them. Each is read from where the whole begins to where it
-// ends; if windows cut the dimension along which they lie, each is read for every window.
+// An operand that is a concatenation of several arrays: bytes that are read in addition to those of the arrays. The compiler
+// reads each array as if it were padded from the beginning of the concatenation to the array's own end; if windows cut the
+// concatenated dimension, it does so once for every window.
 struct JoinedOperand {
-  double bytes = 0, cut_bytes = 0;
-  bool is_contracted = false;  // The dimension; of a free one otherwise.
-  double outer = 1;            // Elements of such dimensions outside of it, which are cut first.
+  double bytes = 0, cut_bytes = 0;  // If windows do not cut the concatenated dimension, and if they do.
+  bool is_contracted = false;       // That dimension is contracted, not free.
+  // Elements of the other contracted (or free) dimensions that lie outside of it: windows cut these first.
+  double outer = 1;
 
   template <typename H>
   friend H AbslHashValue(H h, const JoinedOperand& j) {
@@ -38,53 +40,56 @@ struct JoinedOperand {
   bool operator==(const JoinedOperand&) const = default;
 };
 
-// How often images are loaded if their places are cut into so many parts: what a part's windows reach belongs to its
-// neighbours as well, and whole tiles are loaded. Of the cuts into rows and columns the one that loads least. 1 if nothing is cut.
+// How often each element of the images is loaded if the places are cut into so many parts. More than once, since the kernel at
+// the edge of one part reaches into the next one, and since whole tiles are loaded. Of the ways to cut rows and columns the one
+// that loads least. 1 if nothing is cut.
 double ReadsOfParts(const SlidingWindow& places, double parts);
 
 // A product of matrices: `batch` times [m, k] x [k, n].
 struct MatrixWork {
   double batch = 1, m = 1, k = 1, n = 1;
-  // Read from memory to make each operand.
+  // Bytes that are read from memory to make each operand.
   double lhs_bytes = 0, rhs_bytes = 0;
   JoinedOperand lhs_joined, rhs_joined;
-  // Vector instructions, in registers, that make each operand every time it is read.
+  // Vector instructions that make each operand, one for each register; they run again every time the operand is read.
   double lhs_slots = 0, rhs_slots = 0;
-  // Cycles in which values are spread over lanes for each operand, beside other instructions.
+  // Cycles in which one value for each row is spread over the lanes, for each operand. Other instructions run meanwhile.
   double lhs_moved = 0, rhs_moved = 0;
-  // The same that store what it makes for another product of the group.
+  // Vector instructions that store the result for another product of the same group.
   double out_slots = 0;
-  // Of the batch, what cannot be cut: it shares tiles with the rows or columns of an operand.
+  // Elements of the batch that lie in one tile of an operand, so that windows cannot separate them.
   double whole_batch = 1;
-  // Of m, how many rows pass one tile after the other; 0: all.
+  // How many of the m rows pass a tile of the units before the next tile is taken; 0: all.
   double rows_together = 0;
-  // Of the last tile of what is contracted only its rows are loaded; where it is contracted in parts for that, cycles in which their sums
-  // are added up.
+  // The contracted dimension rarely fills its last tile: only the rows that are there are loaded, not all 128. If the product
+  // is contracted in parts for that: cycles in which the sums of the parts are added up.
   bool passes_part = false;
   double part_sum_cycles = 0;
-  // Of m, how many are positions of the kernel, each with a part of the right operand of its own; 1: none.
+  // The m rows are those of so many positions of a kernel, each multiplied by its own part of the right operand; 1: no kernel.
   double positions = 1;
-  // The units hold tiles of the right operand: of a convolution's kernel, whose positions are applied to images as they pass.
+  // The units hold tiles of the right operand and never of the left one: a convolution's kernel stays while images pass.
   bool holds_rhs = false;
-  // Of a convolution that mixes no channels, which needs no matrix unit: positions of its kernel. 0 for others.
+  // Of a depthwise convolution, which the vector unit does: positions of its kernel. 0 for others.
   double channel_taps = 0;
-  // Of a convolution. Its places are rows of the left operand, those of a kernel's gradient are contracted.
+  // Of a convolution: its places, and whether they are contracted (as in the gradient of a kernel) rather than rows of the left
+  // operand.
   SlidingWindow places;
   bool contracts_places = false;
-  // A kernel of one row that passes over rows: of every row_step rows one is read if there is a window for each row of the result, else
-  // all are.
+  // Of a kernel of one row with a stride of row_step along rows: if windows cut the images into row_windows parts or more, one
+  // for each row of the result, only every row_step-th row is read, else all are.
   double row_windows = 0, row_step = 1;
-  // Of m, how many are positions of a kernel whose gradient this is, of images whose features lie along lanes; 0: other products. The
-  // units hold tiles of those images if their features lie along lanes in the result.
+  // Of the gradient of a kernel over images whose features lie along lanes: positions of the kernel; 0: other products.
+  // holds_lhs: the units hold tiles of the images, since those features lie along lanes in the result too.
   double gradient_positions = 0;
   bool holds_lhs = false;
-  // Of a convolution of few images: cycles in which their places are put into tiles and those of its results come out of them.
+  // Of a convolution of few images, each place of which takes a tile of its own: cycles in which the images are put into such
+  // tiles, and results taken out of them.
   double places_in_cycles = 0, places_out_cycles = 0;
   bool float32 = false;         // An operand comes as f32.
   bool full_precision = false;  // All bits of f32 operands count.
-  // If another product of this group makes an operand: instructions for each register of the sum and each tile of what is contracted,
-  // as the units cannot hold sums of both. It is loaded, added to and stored; added to as it leaves the units if rows of both operands
-  // are contracted.
+  // If another product of this group makes an operand: the units cannot hold sums of both products, so that for each tile of
+  // the contracted dimension each register of the sum is loaded, added to and stored. This is how many vector instructions that
+  // takes; fewer if rows of both operands are contracted, as then it is added to as it leaves the units.
   double sum_accesses = 0;
 
   template <typename H>
@@ -102,22 +107,21 @@ struct MatrixWork {
 // The sizes alone, of a dot, scaled-dot, ragged-dot or convolution:
 //   dot          batch dimensions; free ones of the left side; contracted ones; free ones of the right side
 //   convolution  groups; batch and positions of the result; positions of the kernel x input features; output features
-// Several dimensions count as their product. Of fewer input features than half a tile has lanes those of a row of the kernel are put
-// together (of two rows where there are fewer than a register has sublanes and windows overlap), and each is padded; parts of a tile
-// come with their neighbours; each position passes alone where the kernel is turned. Images are whole registers of rows, if they are
-// more than one. Over a dilated input each position of the kernel passes by itself.
+// Several dimensions count as their product. How a convolution is cut into products depends on how its features fill tiles: the
+// forms are listed in convolution.h and described in docs/rules.md (family `product`).
 MatrixWork MatrixSizes(const Instruction& instruction, const CoreSpec& core);
 
-// Cycles in which `rows` pass tiles of [k, columns], before what a row takes. Tiles of one operand are held, rows of the other pass. While
-// they do the next tile is loaded, which takes as many rows as it has, whichever way round it is held; of `rows` as many pass at once as
-// `together`, all if 0. `in_parts`: only the rows of the last tile are loaded.
+// Rows that pass, summed over all tiles, if `rows` pass tiles of [k, columns]; times the cycles of a row (cycles_per_row) it is
+// the time. The units hold a tile of one operand while rows of the other pass. Meanwhile the next tile is loaded, which takes
+// at least as long as its own rows would take to pass. `together`: so many rows pass before the tile changes, all if 0.
+// `in_parts`: of the last tile only the rows that are there are loaded.
 double CyclesOfRows(double batch, double rows, double together, bool in_parts, double k, double columns,
                     const CoreSpec& core);
 
-// Sets whole_batch from the layouts of the operands: batch dimensions among their two minor ones.
+// Sets whole_batch: the size of batch dimensions that are among the two minor dimensions of an operand, which lie in one tile.
 void FindWholeBatch(const Instruction& dot, int64_t sublanes, MatrixWork* work);
 
-// sum_accesses of a product of which another one makes an operand.
+// The value of MatrixWork::sum_accesses for a product of which another one makes an operand.
 double SumAccesses(const Instruction& outer);
 
 // Cycles in which the matrix units work: the better of holding tiles of either operand,
@@ -127,8 +131,8 @@ double SumAccesses(const Instruction& outer);
 // where the numbers are the sublanes of the vector unit and the tile of the matrix unit.
 double MatrixCycles(const MatrixWork& work, const CoreSpec& core);
 
-// The result of a product and everything that is done to it in its group: what passes memory, the cycles in which it does, and vector
-// instructions, in registers. Of the bytes, what is read.
+// What becomes of a product's result in its group: bytes that are written for it or read to work on it, the cycles in which
+// these pass memory, and vector instructions, one for each register. read_bytes: those of the bytes that are read.
 struct ProductResults {
   double bytes = 0, cycles = 0, slots = 0, read_bytes = 0;
 };
@@ -149,16 +153,18 @@ double WriteRate(const CoreSpec& core);
 // N = nb nn nm nk windows, of which one is worked on while the next is loaded and the one before stored. Of the cuts that
 // fit into the budget, twice over (sums that stay until all is added up once), the fastest:
 //   T = (a + b) / s + sum over steps but the first of max(U, D) + U + O + N window_cycles
-//   U = max(C, V, X), where V has, if there is any work for the vector unit, added_sum_cycles for each register of the result and each
-//       tile of what is contracted but the first, whose sums are loaded, added to and stored; X spreads values over lanes
+//   U = max(C, V, X), where V has, if there is any work for the vector unit, added_sum_cycles for each register of the result
+//       and each tile of what is contracted but the first, whose sums are loaded, added to and stored; X spreads values over
+//       lanes
 //   D = what is loaded and stored beside a step: (a + b) / s + O where the right operand changes (k is cut: where the sums are
 //       complete), a / s + O in the steps between (k is cut: (a + b) / s; one window of rows: b / s + O)
-// 2048 x 1024 x 8192, f32: 4 x 16 windows of 512 x 512; of each four steps one waits for both operands (+47 % on it): 659 us, where
-// sums over all steps would hide all behind 590.
-// a, b: bytes of a window of left and right operand; s bytes per cycle of memory; O cycles in which those of its result pass. The left operand is
-// read nn times unless m and k are uncut, the right one nm times if k is cut. Cuts of m that are cuts of positions of a kernel
-// cut the right operand as well. Parts of images load what their windows reach (ReadsOfParts), and stand beside what is rounded of them
-// and their sums: 32 images of 56 x 56 x 64 in f32, 3 x 3: 32 parts of 7 x 14 places, of which 9 x 24 are loaded: 411 us, not 298.
+// 2048 x 1024 x 8192, f32: 4 x 16 windows of 512 x 512; of each four steps one waits for both operands (+47 % on it): 659 us,
+// where sums over all steps would hide all behind 590.
+// a, b: bytes of a window of left and right operand; s bytes per cycle of memory; O cycles in which those of its result pass.
+// The left operand is read nn times unless m and k are uncut, the right one nm times if k is cut. Cuts of m that are cuts of
+// positions of a kernel cut the right operand as well. Parts of images load what their windows reach (ReadsOfParts), and stand
+// beside what is rounded of them and their sums: 32 images of 56 x 56 x 64 in f32, 3 x 3: 32 parts of 7 x 14 places, of which 9
+// x 24 are loaded: 411 us, not 298.
 WindowedTime TimeInWindows(const MatrixWork& work, const ProductResults& results, const CoreSpec& core);
 
 }  // namespace toroid

@@ -35,7 +35,7 @@ double SlotsOf(const Instruction& instruction, const OpSlots& slots) {
     case Opcode::kImag:
     case Opcode::kOptimizationBarrier:
     case Opcode::kDomain:
-    // Bits of the number that come with another instruction, or, of the last ones, what compilers count nothing for.
+    // A sign or an absolute value is part of another instruction; for the last ones the compiler counts nothing.
     case Opcode::kAbs:
     case Opcode::kNegate:
     case Opcode::kSign:

@@ -6,11 +6,11 @@
 
 namespace toroid {
 
-// For one register of the result; 0 for what takes none (converts, broadcasts, data movement). A division by a constant
-// is a product. Of a reduction: of what it applies, for one register of its input.
+// Instructions for one register of the result; 0 for converts, broadcasts and data movement. A division by a constant counts as
+// a product. A reduction counts the op that it applies, once for each register of its input.
 double SlotsOf(const Instruction& instruction, const OpSlots& slots);
 
-// Those of all instructions of a computation over scalars.
+// The sum over all instructions of a computation over scalars, such as a reducer.
 double SlotsOf(const Computation& computation, const OpSlots& slots);
 
 }  // namespace toroid

@@ -68,7 +68,8 @@ class Search {
     return tiles;
   }
 
-  // Cycles for runs of one side, of whose windows each has so many tiles; of the other dimensions `together` elements pass at a time.
+  // Cycles for runs of one side, of whose windows each has so many tiles; of the other dimensions `together` elements pass at a
+  // time.
   double Runs(const Dims& order, bool rows_alone, int64_t tiles, int64_t together) const {
     int64_t run = 1;
     bool is_cut = false, passes_together = false, has_several = false;

@@ -1,4 +1,4 @@
-// What takes no time, as its parts were written where they go.
+// Concatenations and reshapes that take no time, as whoever made their operands wrote these to the right place.
 #pragma once
 
 #include "hlo/ir/instruction.h"
@@ -6,11 +6,11 @@
 
 namespace toroid {
 
-// Two halves, whole tiles, that a group makes from both halves of an array of the same sizes, and nothing else: it writes them to their
-// places.
+// A concatenation of two halves, each of whole tiles, that one group makes from the two halves of an array of the same sizes,
+// and makes nothing else.
 bool IsMadeFromHalves(const Instruction& op, const Tiling& tiling);
 
-// A reshape of what was spread to whole tiles.
+// A reshape of a broadcast whose pieces are whole tiles.
 bool JoinsSpreadTiles(const Instruction& op, const Tiling& tiling);
 
 }  // namespace toroid

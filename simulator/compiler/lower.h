@@ -29,8 +29,8 @@ namespace toroid {
 
 // A lowered copy; `module` stays as it is. With `decisions` the rules by which an instruction came to be are marked on it
 // (compiler_scope.h), and searches that met their limits are counted there.
-// Errors: kResourceExhausted of inline_calls; kInternal of `observer.verify`; kNotFound for a rule that `core` leaves out and does not
-// exist.
+// Errors: kResourceExhausted of inline_calls; kInternal of `observer.verify`; kNotFound for a rule that `core` leaves out and
+// does not exist.
 absl::StatusOr<std::unique_ptr<Module>> Lower(const Module& module, const CoreSpec& core,
                                               const PassObserver& observer = {},
                                               Decisions* decisions = nullptr);

@@ -1,4 +1,4 @@
-// Which values can be made where they are read, and which of these must be written all the same.
+// Which values can be computed again where they are read, and which of these must be written all the same.
 // fusion_pass.h says by which rules.
 // BUILD: srcs += "written_producers.cc"
 #pragma once
@@ -18,65 +18,66 @@ class FusibleProducers {
   const Tiling& tiling() const { return tiling_; }
   // By index.
   const std::vector<bool>& values() const { return values_; }
-  // Arithmetic on arrays has been done to make it, not counting what is written.
+  // Arithmetic on arrays is done to make it from what is in memory: it is more than moved or converted data.
   bool IsMade(const Instruction& op) const { return made_[op.index()]; }
   // Some reader needs it in memory, or it is the result of the computation.
   bool MustBeWritten(const Instruction* op) const;
-  // To be placed beside others, with another slice of as many elements: they are made together.
+  // The slice goes into a concatenation or pad, and there is another such slice with as many elements: they are made together.
   bool HasSibling(const Instruction& slice) const;
 
  private:
   const Instruction* At(int i) const { return computation_.instruction(i); }
-  // Of what is made elementwise: one reader cuts a piece of it, and there are others.
+  // It is elementwise; one reader is a slice of it, others are not.
   bool IsCutForSome(const Instruction& op) const;
-  // An array, of which each element is repeated and put beside itself.
+  // A broadcast of an array that a reshape joins so that each element stands several times beside itself.
   bool RepeatsInPlace(const Instruction& op) const;
-  // Put together, and cut into pieces again of which each of its elements is in one.
+  // A concatenation that only slices read, which together have each of its elements once.
   bool IsCutApart(const Instruction& op) const;
-  // Cut, where it begins or a row or lane wide, from what is put together for it: together with what it is put beside then, as in a roll
-  // along two dimensions. Others are moved before.
+  // A slice at the beginning of a concatenation, or one row or lane wide, that goes into another concatenation, as in a roll
+  // along two dimensions: it is cut as the second one is made. Other slices are written before.
   bool IsPieceOfPieces(const Instruction& op) const;
-  // All readers are elementwise, or, of a concatenation, cut pieces of it or put it beside others.
+  // All readers are elementwise; those of a concatenation may also be slices and concatenations.
   bool IsReadElementwise(const Instruction& op) const;
-  // Only products read it, rounded or not.
+  // Only products read it, or converts that only products read.
   bool IsReadByProducts(const Instruction& op, bool (*is_product)(Opcode)) const;
-  // Only convolutions read it, under whatever name.
+  // Only convolutions read it, possibly through reshapes and transposes that move nothing.
   bool GoesToConvolutions(const Instruction& op) const;
   // A copy in which the minor dimension stays: rows are read from where they are.
   bool MovesRows(const Instruction& op) const;
-  // The user, or one behind its rounding: a product, or what moves rows for products, whose rows of tiles are along another dimension.
+  // The user, or a user of it if it converts, if that is a product, or a copy for products, whose tiles have rows along another
+  // dimension; null if there is none.
   const Instruction* ReaderInOtherRows(const Instruction& op, const Instruction& user) const;
-  // It is made of what lies in memory with as many elements, not of what is spread from less alone: that has an order of rows. Nor of
-  // a convolution for whole tiles of rows.
+  // It is made of an array in memory that has as many elements, and so has rows in some order. Not if it is made of broadcasts
+  // alone, nor of a convolution if the reader's rows fill tiles.
   bool HasRows(const Instruction& op, const Instruction& reader) const;
-  // Made elementwise, or by moving, from arguments and constants alone.
+  // It is made from arguments and constants alone, by elementwise ops and data movement.
   bool IsOfArguments(const Instruction& op) const;
   bool IsResult(const Instruction& op) const;
   // A concatenation that only products read, of whole tiles.
   bool JoinsTilesForProducts(const Instruction& op) const;
   bool JoinsTilesForDots(const Instruction& op) const;
   bool JoinsTiles(const Instruction& op) const;
-  // A reshape that only products read, and that cuts or joins rows in whole tiles: products take tiles in any order.
+  // A reshape that only dots read, and that cuts or joins rows in whole tiles: a dot can take tiles in any order.
   bool MovesTilesForDots(const Instruction& op, int64_t lanes) const;
-  // What lies as images is rounded by the convolution that takes it beside others.
+  // A convert that a concatenation for products reads, with the layout that its operand has: it is rounded there.
   bool IsRoundedInPlace(const Instruction& op, const Instruction& user) const;
   void FindArithmetic();
   // Arithmetic, in the narrow sense: neither a conversion nor a copy.
   static bool IsArithmetic(const Instruction& op);
 
-  // What is written whatever its readers, for the rules of kWritten.
-  // A spread value that is put together with others for products, as it lies in memory.
+  // Conditions of the rules in kWritten: the value is written whatever its readers are.
+  // A broadcast that a concatenation for products reads.
   bool IsSpreadBesideOthers(const Instruction& op) const;
-  // Eight bits, for products: a quarter of the bytes passes them again and again.
+  // An 8-bit value that only products read: written, it has a quarter of the bytes, and products read it again and again.
   bool IsQuantized(const Instruction& op) const;
-  // For one reader, for the rules of kWrittenFor.
+  // Conditions of the rules in kWrittenFor: it is written because of one reader.
   bool IsOperandOfPlace(const Instruction& op, const Instruction& user) const;
   bool IsSpreadToMore(const Instruction& op, const Instruction& user) const;
   bool IsReshapedForProduct(const Instruction& op, const Instruction& user) const;
   bool IsReadInOtherRows(const Instruction& op, const Instruction& user) const;
   // A concatenation within a concatenation.
   bool IsPlacedBeside(const Instruction& op, const Instruction& user) const;
-  // The reader takes nothing that is made for it.
+  // The reader reads from memory only.
   bool TakesFromMemory(const Instruction& op, const Instruction& user) const;
 
   struct WrittenRow {

@@ -138,7 +138,7 @@ bool Fuser::Fuse(const std::vector<Instruction*>& results, std::vector<Instructi
     real += member->opcode() != Opcode::kConstant;
     if (IsMatrixOp(member->opcode())) kind = "kOutput";
   }
-  // What is but the first of another array's tiles is still made, if the plan says so.
+  // A group of one op that does nothing is left out, unless it is a slice of an array's first tiles that the plan writes.
   if (real < 2 && !IsFirstOfTiles(*results[0], tiling_)) return false;
   Module* module = computation_->module();
   Computation* inside =
@@ -196,7 +196,7 @@ bool Fuser::Fuse(const std::vector<Instruction*>& results, std::vector<Instructi
 }  // namespace
 
 absl::StatusOr<bool> FusionPass::Run(std::unique_ptr<Module>* module) {
-  // Of reducers and the like nothing is fused.
+  // Reducers and the like stay as they are.
   std::vector<Computation*> run = {(*module)->entry()};
   for (const auto& computation : (*module)->computations()) {
     for (const auto& op : computation->instructions()) {

@@ -1,11 +1,13 @@
 // Puts instructions into groups that run as one: `fusion` instructions.
 //
-// Written to memory are results of dots, convolutions, reductions, windows, gathers, scatters, sorts, concatenations, pads, copies,
-// exchanges between devices, and of the program. Everything else (elementwise ops, broadcasts, slices, transposes and reshapes that move
-// nothing) is computed anew inside every group that reads it, unless its r readers would read more for it than writing it would: r
-// arrays each, against one write and r reads. A product takes the elementwise ops behind it, and reductions of their result:
+// Written to memory are results of dots, convolutions, reductions, windows, gathers, scatters, sorts, concatenations, pads,
+// copies, exchanges between devices, and of the program. Everything else (elementwise ops, broadcasts, slices, transposes and
+// reshapes that move nothing) is computed again inside every group that reads it, unless that moves more bytes. Take a value
+// that is made of k arrays of its size and read by r groups: if each group makes it, r k arrays are read; if it is written, k
+// are read, one is written, and r are read. A product takes the elementwise ops behind it, and reductions of their result:
 //   y = relu(dot(x, w) + b), m = max(y)  => one fusion with results y and m; y is not written if only m is read.
-// Groups that read the same array over the same elements, neither of which waits for the other, merge if they compute one type:
+// Two groups that work on arrays of the same sizes, share an operand of these sizes, compute one type, and neither of which
+// needs a result of the other, merge:
 //   sum(x), max(x)  => one fusion with two results.
 // The family "fusion" of docs/rules.md says in which other cases values are written, taken or merged.
 // Source: XLA's instruction fusion and multi-output fusion, with the choices seen in Google's compiler for TPU v3.
@@ -25,7 +27,7 @@ using GroupPlanner = std::function<GroupPlan(const Computation& computation)>;
 
 class FusionPass : public Pass {
  public:
-  // Groups by the rules above, or by others.
+  // `planner`: says what runs together instead of PlanGroups.
   explicit FusionPass(const Tiling& tiling, GroupPlanner planner = nullptr)
       : tiling_(tiling), planner_(std::move(planner)) {}
   absl::string_view name() const override { return "fusion"; }

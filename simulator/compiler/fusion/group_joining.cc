@@ -7,7 +7,7 @@ bool Grouper::IsOfProduct(int g) const {
     const Instruction* op = At(value);
     if (op->opcode() == Opcode::kReduce && made_.owner[value] != nullptr) op = made_.owner[value];
     if (IsMatrixOp(op->opcode())) return true;
-    // What a product takes behind it ends in another op.
+    // The op ends a product's epilogue: the product, or an op of the epilogue, is among its operands.
     for (const Instruction* operand : op->operands()) {
       if (made_.owner[operand->index()] == op && operand->opcode() != Opcode::kReduce) return true;
     }
@@ -16,7 +16,7 @@ bool Grouper::IsOfProduct(int g) const {
 }
 
 int Grouper::MakerOf(int value) const {
-  // Through other names of the same memory.
+  // Back through reshapes and transposes that are other names of the same memory.
   while (group_of_[value] < 0 && At(value)->num_operands() == 1) value = At(value)->operand(0)->index();
   return group_of_[value];
 }
@@ -52,7 +52,7 @@ bool Grouper::ReadsInPlace(int g, int other) const {
       const bool shifts = op->opcode() == Opcode::kSlice || op->opcode() == Opcode::kPad ||
                           op->opcode() == Opcode::kConcatenate || op->opcode() == Opcode::kReverse ||
                           op->opcode() == Opcode::kDynamicSlice;
-      // Nor a reduction, of which nothing is known before the end.
+      // Nor may it read a reduction's result, which is known only at the end.
       if (shifts || operand->shape().dims() != At(g)->shape().dims()) return false;
     }
   }
@@ -67,16 +67,16 @@ bool Grouper::CanJoin(int g, int other) {
   if ((!is_product && (!made_.recomputed[other] || !IsElementwise(*maker))) ||
       maker->shape().dims() != At(g)->shape().dims())
     return false;
-  // Copies of it are made of what is in memory.
+  // A copy of a product's result reads it from memory.
   if (is_product &&
       (At(g)->opcode() == Opcode::kCopy || PhysicalOrder(At(g)->shape()) != PhysicalOrder(maker->shape())))
     return false;
-  // One reader of a value goes along, or its reductions; of what a product makes all of them.
+  // One elementwise reader of a value joins its group, or else its reductions; all readers join a product.
   const bool is_first = is_product || absl::c_any_of(inputs_[g], [&](int input) {
                           return group_of_[input] == other && !HasReaderInside(input, other);
                         });
   if (!is_first) return false;
-  // What else `g` reads waits for nothing that `other` makes, and stays below what reads either.
+  // The other values that `g` reads must not need what `other` makes, and the merged group must stay below its readers.
   for (const int input : inputs_[g]) {
     if (group_of_[input] == other) continue;
     const int from = MakerOf(input);
@@ -98,7 +98,7 @@ int Grouper::LowestReader(int g, int except) const {
 bool Grouper::ShareLevel(int a, int b) {
   if (level_[a] == level_[b]) return true;
   const int lower = level_[a] < level_[b] ? a : b, upper = lower == a ? b : a;
-  // The lower one rises, and what waits for it stays above it: no group may fall, since others that it reads may be as high.
+  // The lower one rises, and groups that wait for it rise with it. No group may sink: others that it reads may be as high.
   std::vector<std::pair<int, int>> risen = {{lower, level_[lower]}};  // With the levels before.
   level_[lower] = level_[upper];
   bool can_rise = true;

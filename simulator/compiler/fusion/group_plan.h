@@ -12,9 +12,10 @@
 namespace toroid {
 
 struct GroupPlan {
-  // By index: the value goes to memory. Others are computed inside of the groups that read them.
+  // By index of an instruction: its value is written to memory. Others are computed inside of the groups that read them.
   std::vector<bool> written;
-  // Transposes and reshapes that give another name to memory that is written: no group makes them.
+  // By index: a transpose or reshape that moves nothing, of a value that is written. It is another name of the same memory: no
+  // group makes it.
   std::vector<bool> renamed;
   // The written values that each group makes.
   std::vector<std::vector<Instruction*>> groups;

@@ -1,4 +1,5 @@
-// Merges written values into groups, for group_plan. In which order they are merged is part of what it follows.
+// Merges written values into groups, for group_plan. In which order they merge follows the compiler's: another order gives
+// other groups.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +21,8 @@ namespace toroid {
 // Levels are 1024 apart, so up to 1023 groups can be inserted between two.
 inline constexpr size_t kMostRaised = 64;
 inline constexpr int kBetweenLevels = 1024;
-// Readers of an array that are looked at for one that has more in common.
+// Limits of searches: readers of an array that are tried; values between a group and those that read what it writes.
 inline constexpr size_t kMostReaders = 64;
-// Values between a product and those that read it.
 inline constexpr size_t kMostRead = 256;
 
 // Results of a merged group at most.
@@ -51,16 +51,17 @@ class Grouper {
 
   void Group();
   void Merge();
-  // Slices of as many elements of one value: its windows are cut once.
+  // Merges slices of one value that have the same sizes: the value is read once.
   void MergeSlices();
-  // What a group cuts out of something to write it, converted or under another name; null for others.
+  // The slice that a group writes, converted or reshaped or as it is; null if it writes something else.
   const Instruction* SliceOf(const Instruction* op) const;
-  // The largest element of each row beside its place; what makes both goes with nothing else.
+  // Merges the reduction that finds the largest element of each row with the one that finds its place.
   void MergeLargest();
-  // Groups that share at least so many arrays of the sizes that they work on; reductions alone, or all. 0: that share any array.
+  // Merges groups that share at least `shared` arrays of the sizes that they work on, or, if that is 0, any array.
+  // `reductions`: only those that reduce.
   void MergeThatShare(int64_t shared, bool reductions);
   int Shared(int g, int other) const;
-  // An array of those sizes, or one that has as many elements, whose rows are cut or joined.
+  // `input` is an array of those sizes, or one of as many elements and the same last dimension.
   bool IsOfSize(int input, absl::Span<const int64_t> dims) const {
     const Shape& shape = At(input)->shape();
     if (!shape.IsArray() || shape.rank() == 0 || dims.empty()) return false;
@@ -68,16 +69,17 @@ class Grouper {
     for (const int64_t d : dims) elements *= d;
     return shape.dims() == dims || (shape.NumElements() == elements && shape.dims().back() == dims.back());
   }
-  // A group that is made elementwise or reduces, by itself: not a product, nor what is written to its place.
+  // The group is elementwise or a reduction, not part of a product, and not written to its place in a larger array.
   bool CanMerge(int g) const;
-  // All that the group makes is made by the other.
+  // `into` makes all that `g` made; `g` is empty afterwards.
   void Move(int g, int into);
-  // Two groups that make values of the same sizes and type, none of the other's.
+  // They work on arrays of the same sizes and type, and neither reads what the other makes.
   bool CanMeet(int g, int other) const;
-  // What a group works on: the sizes of what it reduces or makes elementwise; null for others.
+  // The shape that a group works on: of what it reduces, or of its elementwise result; null if it is neither.
   const Shape* SpaceOf(int g) const;
-  // Whether two reductions, two elementwise values or one of each can be made in one pass: what they compute is of one type, whatever
-  // they convert it to; of several arrays (the largest and its place) only with one of them, over the same dimensions.
+  // Whether two groups' values can be made in one pass: they must compute one type, whatever they convert it to. A reduction of
+  // two arrays (the largest element and its place) goes only with a maximum or minimum of one of these arrays over the same
+  // dimensions.
   bool GoTogether(const Instruction* a, const Instruction* b) const {
     const bool is_one_type = ComputedType(a) == ComputedType(b);
     if (ReductionOf(a) != nullptr) a = ReductionOf(a);
@@ -94,7 +96,8 @@ class Grouper {
     }
     return is_one_type || !Decides(Rule::kOneTypePerGroup, *a);
   }
-  // A sum of what was rounded to the type to which it is rounded itself: as a sum of that type.
+  // `rounded` converts `sum`, a sum of values that were converted from the same narrow type: the sum counts as one of that
+  // type.
   static bool SumsAsRounded(const Instruction& rounded, const Instruction& sum) {
     return rounded.opcode() == Opcode::kConvert && sum.opcode() == Opcode::kReduce &&
            sum.operand(0)->opcode() == Opcode::kConvert &&
@@ -113,26 +116,26 @@ class Grouper {
     if (op->opcode() == Opcode::kConvert && made_.owner[op->index()] == op) op = op->operand(0);
     return op->opcode() == Opcode::kReduce ? op : nullptr;
   }
-  // Written to its place in a larger array, and nowhere else.
+  // Only a concatenation in place reads it: it is written to its place in the larger array.
   bool IsPlaced(const Instruction* op) const {
     const auto users = users_.users(*op);
     return users.size() == 1 && (IsConcatenatedInPlace(*users[0]) ||
                                  (users[0]->opcode() == Opcode::kReshape && IsPlaced(users[0])));
   }
-  // Of a product, or of what it takes behind it.
+  // The group contains a product.
   bool IsOfProduct(int g) const;
   // The lowest level of another group that reads what `g` writes.
   int LowestReader(int g, int except = -1) const;
   // The group that writes a value, or what it is another name of; -1 if none does.
   int MakerOf(int value) const;
   bool Reads(int g, int other) const;
-  // `g` reads of what `other` writes nothing from another place than that at which it writes.
+  // Each element that `g` makes needs of what `other` writes only the element at the same place.
   bool ReadsInPlace(int g, int other) const;
-  // Of both as one.
+  // The level of both as one group.
   int LevelWith(int g, int other) const;
-  // Whether `g`, which reads what `other` makes elementwise, can be made with it.
+  // Whether `g`, which reads what `other` makes elementwise, can be merged into it.
   bool CanJoin(int g, int other);
-  // Of those that could be made with `value`, which they read, and wait for no more than `g` does, `g` stands last.
+  // No group behind `g` in the program, of its level or a lower one, could join the group that makes `value`.
   bool IsLastToJoin(int g, int value) {
     const int other = group_of_[value];
     if (other >= 0 && IsOfProduct(other)) return true;
@@ -153,10 +156,11 @@ class Grouper {
   // Calls visit(group) for each that reads what `g` writes; false if there is too much to look at.
   template <typename Visit>
   bool ForReaders(int g, Visit visit) const;
-  // Groups of one level wait for each other never. The lower one rises to the other, and what reads it above both; false, and
-  // nothing is changed, if the other waits for it.
+  // Groups of one level never wait for each other, so that they may merge. Raises the lower of the two to the other one's
+  // level, and above that all that reads it. False, and nothing is changed, if the other one waits for it.
   bool ShareLevel(int a, int b);
-  // The group's first value and what is made of it to make the others, if nobody else reads it; nothing if somebody does.
+  // The group's first value and those made of it that stay inside the group, if no other group reads any of them; empty if one
+  // does.
   std::vector<int> ReadInside(int g) const;
   void Collect();
 
@@ -180,8 +184,8 @@ class Grouper {
 template <typename Visit>
 bool Grouper::ForReaders(int g, Visit visit) const {
   std::vector<int> todo = values_[g];
-  for (int steps = 0; !todo.empty(); ++steps) {
-    if (steps > 256) return false;
+  for (size_t steps = 0; !todo.empty(); ++steps) {
+    if (steps > kMostRead) return false;
     const int value = todo.back();
     todo.pop_back();
     for (const Instruction* user : users_.users(*At(value))) {

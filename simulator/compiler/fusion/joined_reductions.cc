@@ -3,7 +3,8 @@
 namespace toroid {
 namespace {
 
-// In other dimensions than it was: reductions for which that did not matter are over the dimensions before (reshape_cancellation.h).
+// The op has other dimensions than its operand. Where that made no difference, the reshape is gone by now
+// (reshape_cancellation.h).
 bool IsReshaped(const Instruction& op) {
   return op.opcode() == Opcode::kReshape && !SameButUnitDims(op.operand(0)->shape(), op.shape());
 }
@@ -48,7 +49,7 @@ std::vector<const Instruction*> MaterializationPlanner::ReductionsOf(const Instr
     for (const Instruction* user : users_.users(*at)) {
       const int u = user->index();
       if (user->opcode() == Opcode::kReduce) {
-        // From constants; of one array, or of it and numbers of its elements. Rounded as it is written, or not.
+        // A reduction from constant initial values, of one array or of an array and its indices, followed by a convert or not.
         const Instruction* result =
             values_.owner[u] != nullptr && values_.owner[u]->operand(0) == user ? values_.owner[u] : user;
         const int arrays = user->num_operands() / 2;
@@ -62,7 +63,7 @@ std::vector<const Instruction*> MaterializationPlanner::ReductionsOf(const Instr
         inside_.ForLeaves(user, [&](const Instruction* leaf) {
           const Instruction* source = values_.SourceOf(leaf);
           if (source == value || WaitsFor(level[leaf->index()]) < level[value->index()]) return;
-          // The value can be made later, if this one is not made from it.
+          // If the leaf does not need the value, the value can be made after it.
           waits |= DependsOn(source, value);
         });
         if (!waits) found.push_back(user);
@@ -99,11 +100,12 @@ void MaterializationPlanner::TakeReductions() {
     int direct = 0;
     const Instruction* first = nullptr;
     std::vector<const Instruction*> reductions = ReductionsOf(value, level);
-    // A largest element with its place runs by itself, but for what a product makes.
+    // A maximum with its index runs by itself, unless it is one of a product's result.
     const auto has_place = [](const Instruction* reduction) { return reduction->num_operands() > 2; };
     if (!of_product && IsOn(Rule::kLargestWithPlace))
       reductions.erase(std::remove_if(reductions.begin(), reductions.end(), has_place), reductions.end());
-    // One type; that of what is not reduced as it is, if there are several.
+    // If reductions have several types, only those join that have the type of the first one that does not read the value
+    // itself.
     const auto type_of = [](const Instruction* reduction) {
       return reduction->shape().IsArray() ? reduction->shape().element_type() : xla::TUPLE;
     };
@@ -130,8 +132,7 @@ void MaterializationPlanner::TakeReductions() {
       if (rounded != nullptr) values_.owner[rounded->index()] = value;
       Join(rounded != nullptr ? rounded : reduction, value, level);
       direct += reduction->operand(0) == value;
-      // With the first one others of what is written: along other dimensions, or the largest with its place; and all over the same
-      // dimensions.
+      // After the first reduction of a product's result others join under conditions (is_sibling).
       if (of_product && first == nullptr) first = reduction;
     }
     if (direct > 0 && static_cast<int>(users_.users(*value).size()) == direct &&

@@ -1,4 +1,5 @@
-// Decides which values are written, for materialized_values. The order of decisions is part of what it follows.
+// Decides which values are written, for materialized_values. The order of its decisions follows the compiler's: another order
+// gives other groups.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace toroid {
 
 // Instructions that are looked at to see whether one value is made from another.
 inline constexpr int kMostSteps = 20000;
-// Groups that read a value are told apart up to this number.
+// Groups that read a value are counted up to this number.
 inline constexpr size_t kMostReaders = 16;
 
 inline bool HasNoTime(const Instruction& op) {
@@ -32,7 +33,7 @@ inline bool HasNoTime(const Instruction& op) {
          opcode == Opcode::kPartitionId;
 }
 
-// What takes a hundred instructions is not taken twice.
+// A sine, cosine or tangent: it takes some two hundred instructions.
 inline bool IsSine(const Instruction& op) {
   return op.opcode() == Opcode::kSin || op.opcode() == Opcode::kCos || op.opcode() == Opcode::kTan;
 }
@@ -72,7 +73,7 @@ class MaterializationPlanner {
  private:
   const Instruction* At(int i) const { return computation_.instruction(i); }
 
-  // Reductions are rounded as they are written.
+  // A reduction that only a convert reads is converted in its own group.
   void TakeConverts() {
     for (int i = 0; i < n_; ++i) {
       const Instruction* op = At(i);
@@ -86,40 +87,45 @@ class MaterializationPlanner {
     }
   }
   void Write();
-  // Which groups would make each value anew, by index; some of them if there are many.
+  // Sets readers_: for each value the groups that would compute it again, up to kMostReaders.
   void CountReaders();
-  // Making it anew in each of its r readers reads k arrays of its size each time; writing it, k + 1 + r are moved.
+  // Whether writing the value moves fewer bytes than making it again: made of k arrays of its size for r groups, k + 1 + r
+  // against k r.
   bool IsWorthWriting(const Instruction* op);
-  // All who read the value are elementwise or reduce, and none waits for another.
+  // All groups that read the value are elementwise or reductions, and none needs a result of another one: they could be one
+  // group.
   bool CanRunAsOne(const Instruction* value) const;
-  // One op of two different arrays in memory, of its sizes and type.
+  // The op has two operands, different arrays in memory of its own sizes and type.
   bool IsOfTwoArrays(const Instruction& op) const;
-  // Reductions and elementwise groups read the value itself, and one waits for another.
+  // Reductions and elementwise groups read the value, and one of them needs a result of another.
   bool IsReducedAndReadAgain(const Instruction& op) const;
-  // A sine, rounded or not, whose readers do not run as one. What is rounded of vectors that are spread is made again.
+  // A sine, rounded or not, that several groups read which cannot be one. Not if it is rounded and of broadcast vectors: that
+  // is computed again.
   bool IsSineForSeveral(const Instruction* op) const;
-  // Made elementwise of what is spread from fewer elements.
+  // The value is made elementwise of broadcasts of smaller arrays.
   bool IsSpread(const Instruction& value) const;
-  // By index: written values on the longest way to each, itself included.
+  // By index: the number of written values on the longest path to each value, itself included.
   std::vector<int> Levels() const;
-  // Of the value, or of what is made from it elementwise, that do not wait for what is made from it by others.
+  // Reductions of the value, or of what is made from it elementwise, that can be made with it: they need nothing that other
+  // groups make of the value.
   std::vector<const Instruction*> ReductionsOf(const Instruction* value, const std::vector<int>& level);
   void TakeReductions();
   // `op`, a reduction, is made in the group of `value`.
   void Join(const Instruction* op, const Instruction* value, const std::vector<int>& level);
-  // The highest level for which a value of this level may wait, as groups are made as one.
+  // The highest level that a value of this level may have to wait for, since reductions that joined groups may wait for more.
   int WaitsFor(int level) const;
-  // What `later` is made from, group by group, contains `value`, or is too much to look at.
+  // `later` needs `value`, counting whole groups; also true if the search is too long.
   bool DependsOn(const Instruction* later, const Instruction* value) const {
     return later == value || DependsOnAny(later, absl::MakeConstSpan(&value, 1));
   }
-  // The same for any of some other values, none of which is made from what stands at or before `apart`.
+  // The same for any of `values`. Instructions up to index `apart` are not looked at: none of the values is among them.
   bool DependsOnAny(const Instruction* later, absl::Span<const Instruction* const> values,
                     int apart = -1) const;
-  // Products take nothing across some places between instructions: what stands before such a place is not made from what stands behind it.
+  // Sets apart_: between some instructions no group reaches across. What stands before such a place needs nothing that stands
+  // behind it, which makes searches short.
   void FindPlacesApart();
 
-  // A value of this level whose group waits for values of a higher one, by the reductions that joined it.
+  // A value of this level whose group has to wait for values of a higher level, since reductions that joined it need them.
   struct LateGroup {
     int level, waits_for;
   };
@@ -132,9 +138,9 @@ class MaterializationPlanner {
   MaterializedValues values_;
   InsideOfGroups inside_;
   std::vector<std::vector<int>> readers_;
-  std::vector<int>
-      apart_;  // By index: the last instruction before it behind which there is such a place; -1: none.
-  std::vector<bool> ends_product_;                       // By index: the last that a product takes behind it.
+  // By index: the last instruction before it behind which there is such a place; -1: none.
+  std::vector<int> apart_;
+  std::vector<bool> ends_product_;                       // By index: the last value of a product's group.
   std::vector<std::vector<const Instruction*>> joined_;  // By index of a value: reductions in its group.
   std::vector<LateGroup> late_groups_;
 };

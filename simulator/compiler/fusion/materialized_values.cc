@@ -5,7 +5,7 @@
 namespace toroid {
 namespace {
 
-// As compilers count it that take functions apart before they group.
+// Ops that one instruction counts as: the compiler expands functions such as logistic before it groups.
 int64_t OpsOf(const Instruction& op) {
   switch (op.opcode()) {
     case Opcode::kErf:
@@ -65,7 +65,7 @@ bool MaterializationPlanner::IsWorthWriting(const Instruction* op) {
   }
   if (IsOfTwoArrays(*op) && IsReducedAndReadAgain(*op) && Decides(Rule::kTwoArraysReduced, *op)) return true;
   if (arrays * readers <= arrays + 1 + readers || !Decides(Rule::kWorthWriting, *op)) return false;
-  // Results that nothing else waits for become one group, and few others do.
+  // Readers that are all results of the program can become one group, and so can few readers: then nothing need be written.
   const bool all_results = absl::c_all_of(readers_[op->index()], [&](int reader) {
     const auto others = users_.users(*At(reader));
     return others.size() == 1 && others[0] == computation_.root() && others[0]->opcode() == Opcode::kTuple;
@@ -160,17 +160,17 @@ void MaterializationPlanner::Write() {
     for (const Instruction* operand : op->operands()) {
       if (!values_.written[operand->index()]) cost[i] += cost[operand->index()];
     }
-    // Counted once for each way to them so far.
+    // So far an op counts once for each path to it; if that is too many, each is counted once.
     const int64_t most_anew = Thresholds().most_recomputed_ops();
     if (cost[i] > most_anew) cost[i] = inside_.CountOps(op, most_anew + 1);
-    // Scalars and what is made from constants alone go along.
-    // For one group it is made once, however long that takes; but what a product reads passes again and again.
+    // Scalars, and what is made from constants alone, are never written for their length.
+    // One group makes a value once, however long that takes; but a product makes its operands again and again.
     const auto is_of_product = [&](int group) {
       return IsMatrixOp(At(group)->opcode()) || ends_product_[group];
     };
     const bool is_anew = users_.users(*op).size() > 1 &&
                          (readers_[i].size() > 1 || absl::c_any_of(readers_[i], is_of_product));
-    // A predicate of an f32 product that one choice with a product needs is taken out of its words before.
+    // A packed predicate of an f32 product is unpacked by a group of its own, if only one group, that of a product, needs it.
     const Instruction* words = WordsOf(*op);
     const Instruction* packed = words == nullptr ? nullptr : ProductOfPacked(*words);
     const bool is_taken_out = packed != nullptr && packed->shape().element_type() == xla::F32 &&
@@ -210,7 +210,7 @@ bool MaterializationPlanner::DependsOnAny(const Instruction* later,
     if (op != later && absl::c_linear_search(values, op)) return true;
     for (const Instruction* operand : op->operands()) visit(operand);
     for (const Instruction* before : op->control_predecessors()) visit(before);
-    // A group is made as one.
+    // What one value of a group needs, the whole group needs.
     const Instruction* owner = values_.owner[op->index()];
     if (owner != nullptr && owner != op) visit(owner);
     for (const Instruction* reduction : joined_[op->index()]) visit(reduction);

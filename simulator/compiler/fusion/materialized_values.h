@@ -14,18 +14,18 @@ namespace toroid {
 // All by index.
 struct MaterializedValues {
   std::vector<bool> written;
-  // Transposes and reshapes that give another name to memory that is written, slices that are the first of its tiles: no
-  // group makes them.
+  // Other names of memory that is written, which no group makes: transposes and reshapes that move nothing, slices of the first
+  // tiles.
   std::vector<bool> renamed;
-  // Could be made where they are read (fusible_producers.h).
+  // The value can be computed again inside of the groups that read it (fusible_producers.h).
   std::vector<bool> recomputed;
-  // Of what runs behind a dot or a reduction in its group, and of these: the value that leaves the group. Of a reduction
-  // that joins the group that makes what it reads: that value. Null for others.
+  // Of a product or reduction and the ops that run in its group behind it: the value that leaves the group. Of a reduction that
+  // joins the group of the value that it reduces: that value. Null for others.
   std::vector<const Instruction*> owner;
-  // Of what is written: only reductions that joined its group read it, so that it need not be.
+  // The value need not be written after all: only reductions that joined its group read it.
   std::vector<bool> only_joined;
 
-  // Written, or in memory under this or another name, or no work at all.
+  // The value is written, is another name of one that is, or takes no work (an argument, a constant).
   bool IsInMemory(const Instruction& value) const;
   // What a value is another name of, itself if it is none.
   const Instruction* SourceOf(const Instruction* value) const {
@@ -37,7 +37,7 @@ struct MaterializedValues {
 MaterializedValues FindMaterializedValues(const Computation& computation, const UserMap& users,
                                           const Tiling& tiling);
 
-// What values are made from inside of their groups.
+// From what a value is made inside of its group.
 class InsideOfGroups {
  public:
   // `values` may still change.
@@ -63,8 +63,8 @@ class InsideOfGroups {
     }
   }
 
-  // The same, but where the group cuts a piece of a value, of at most `most_part` of its elements, visit(piece) instead: each piece is
-  // read for itself.
+  // The same, but where the group cuts a piece of a value, of at most `most_part` of its elements, visit(piece) instead: each
+  // piece is read for itself.
   template <typename Visit>
   void ForPieces(const Instruction* op, double most_part, Visit visit) {
     ++visit_;

@@ -173,8 +173,8 @@ bool ProductGroups::KeepsRows(const Instruction& dot) {
   return order[0] + 1 == dot.shape().rank() && from.size() > 1 && from[1] == free[rows];
 }
 
-// Either rows of the inner product pass and everything else stays, or what the outer one contracts passes; along a batch of the inner
-// one windows are cut at no cost.
+// Either rows of the inner product pass and everything else stays, or what the outer one contracts passes; along a batch of the
+// inner one windows are cut at no cost.
 bool ProductGroups::FitsInside(absl::Span<const Instruction* const> inner, const Instruction& outer,
                                int side) const {
   const DotView in(*inner[0]), out(outer);

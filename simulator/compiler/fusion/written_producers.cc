@@ -15,7 +15,7 @@
 namespace toroid {
 namespace {
 
-// Takes what its operands are made from into its own group.
+// The op computes its operands in its own group.
 bool TakesProducers(const Instruction& op, const Tiling& tiling) {
   return IsColumnToVector(op, tiling) || IsMatrixOp(op.opcode()) || op.opcode() == Opcode::kReduce ||
          op.opcode() == Opcode::kReduceWindow || op.opcode() == Opcode::kDynamicUpdateSlice;
@@ -23,7 +23,7 @@ bool TakesProducers(const Instruction& op, const Tiling& tiling) {
 
 bool IsDot(Opcode opcode) { return opcode == Opcode::kDot; }
 
-// One value everywhere, into which a scatter writes that passes over all of it: it writes that value too.
+// `value` is the same everywhere, and `user` a scatter into it that passes over all of it anyway: the scatter fills it, too.
 bool IsFilledBy(const Instruction& value, const Instruction& user, const Tiling& tiling) {
   if (user.opcode() != Opcode::kScatter || user.num_operands() != 3 || user.operand(0) != &value ||
       user.operand(1) == &value || user.operand(2) == &value || !IsEverywhereTheSame(value))
@@ -64,7 +64,7 @@ bool FusibleProducers::IsCutForSome(const Instruction& op) const {
 
 bool FusibleProducers::RepeatsInPlace(const Instruction& op) const {
   if (!RepeatsElements(op)) return false;
-  // Whole tiles are made where they are read, one of each element.
+  // If each element is repeated to whole tiles, these are made where they are read.
   const Dims order = PhysicalOrder(op.shape());
   const bool fills_tiles =
       !absl::c_linear_search(op.dimensions(), order[1]) && op.shape().dim(order[1]) % tiling_.sublanes == 0;
@@ -140,7 +140,7 @@ const Instruction* FusibleProducers::ReaderInOtherRows(const Instruction& op, co
     return nullptr;
   }
   if (user.opcode() == Opcode::kConvolution && user.operand(0) == &op) {
-    // Rows of tiles are images; where these are along lanes, features.
+    // Rows of tiles are images, or features if images are along lanes.
     const ConvolutionView convolution(user);
     const bool is_gradient = IsKernelGradient(user);
     const int64_t features = is_gradient ? convolution.input_batch() : convolution.input_feature();
@@ -214,14 +214,15 @@ bool FusibleProducers::IsReadInOtherRows(const Instruction& op, const Instructio
 
 bool FusibleProducers::TakesFromMemory(const Instruction& op, const Instruction& user) const {
   if (values_[user.index()] || TakesProducers(user, tiling_)) return false;
-  // What is made from arguments for one reader is made in its order of rows; products and the like write in an order of their own.
+  // A value of arguments for one reader is made in the reader's order of rows; products and the like have an order of their
+  // own.
   const bool in_order = MovesRows(user) && users_.users(op).size() == 1 && IsOfArguments(op) &&
                         Decides(Rule::kArgumentsInReadersRows, op);
   const bool is_piece = Places(user) && (IsPlacedBeside(op, user) || IsPieceOfPieces(op));
   return !in_order && !is_piece && !(IsFilledBy(op, user, tiling_) && Decides(Rule::kScatterFills, op));
 }
 
-// What goes to memory though it could be made where it is read: whatever its readers, or for one of them.
+// Values that are written though they could be made where they are read: whatever their readers are, or because of one of them.
 const FusibleProducers::WrittenRow FusibleProducers::kWritten[] = {
     {Rule::kSpreadBesideOthers, &FusibleProducers::IsSpreadBesideOthers},
     {Rule::kCutForSomeReaders, &FusibleProducers::IsCutForSome},

@@ -138,10 +138,10 @@ const Instruction* LayoutAssigner::ProductMetBy(const Instruction& op) const {
 }
 
 void LayoutAssigner::AssignElementwise(Instruction* op) {
-  // The layout of the first operand that has one; of one that would have to be written for a copy first, or of an argument
-  // whose dimensions were exchanged, only if there is no other.
-  // Before that: the layout for which the fewest copies are missing. An argument that was copied once is read as the copy.
-  // What a product makes lies as it is read best: arguments are copied for it.
+  // The op lies as one of its operands, the leader: the one whose order needs the fewest copies of other operands. An argument
+  // that was copied before counts as lying like its copy. Of several that need as few, the first elementwise one (to be copied
+  // it would have to be written first), or else the first; a transposed argument only if there is no other. A product leads
+  // rather than an argument: arguments are copied.
   const Instruction* leader = nullptr;
   bool leader_is_made = false, leader_is_turned = false, leader_is_argument = false;
   int leader_misses = 0;

@@ -18,42 +18,44 @@ class LayoutAssigner : public LayoutCopies {
   absl::Status Run();
 
  private:
-  // One lane of an array, to be put beside others: it stays where it is. Edges of a matrix that is put together itself are mostly made
-  // where they are read.
+  // A slice of one lane that a concatenation or pad reads. Not one of a matrix that is a concatenation itself: its edges are
+  // mostly computed again where they are read.
   bool CutsOneLane(const Instruction& op) const;
-  // Of a slice of one element along a dimension, of several such of an array that are worked on together: an order of the array with
-  // that dimension outermost, so that they are layers of it. Empty for others.
+  // Some arrays are cut into slices of one element along a dimension, which are worked on together. For such a slice: the order
+  // of the array with that dimension outermost, so that slices are layers of it. Empty for others.
   Dims OrderOfLayers(const Instruction& slice);
   bool IsWorkedOnInLayers(const Instruction& array, int64_t d) const;
   void Assign(Instruction* op);
-  // For each family of ops: the order of the result, and of the operands that it needs so.
+  // One for each family of ops: sets the order of the result, and copies operands that must lie otherwise.
   void AssignElementwise(Instruction* op);
   void AssignProduct(Instruction* op);
   void AssignTranspose(Instruction* op);
   void AssignReduce(Instruction* op);
   void AssignPart(Instruction* op);
   void AssignWindows(Instruction* op);
-  // The order of a cumulative sum whose operand lies in `order`, folded along some dimension; whether that was along lanes.
+  // The order of a cumulative sum whose operand lies in `order`; `is_minor` says whether the summed dimension was along lanes.
   Dims OrderOfFold(const Instruction& op, Dims order, bool* is_minor) const;
   void AssignConcatenation(Instruction* op);
   void AssignExchange(Instruction* op);
-  // A result of the program, which nothing else reads.
+  // Nothing but the program's result reads it.
   bool IsOnlyReturned(const Instruction& value) const;
-  // An argument under a name with which it does not lie as values of those sizes do.
+  // A transposed argument, whose order is not the one with the least padding.
   bool IsTurnedArgument(const Instruction& value) const;
-  // Its rows are single steps of several sequences, and what it makes of them is cut along columns: those become a dimension of the
-  // product, along which its weights are copied.
+  // The dot's rows are single steps of several sequences (a dimension of one element), and a reshape cuts its columns.
   bool CutsColumnsOfSteps(const Instruction& dot) const;
-  // A product of matrices, or made elementwise from one of those sizes.
+  // The value is a product, or made elementwise from one with as many elements.
   bool IsOfProduct(const Instruction& value) const;
-  // Of what is made elementwise from the value: what it meets that a product made before. Null if nothing.
+  // Follows what elementwise ops make of the value to one whose other operand is a product, or made from one: that operand.
+  // Null if there is none.
   const Instruction* ProductMetBy(const Instruction& value) const;
   void AssignReshape(Instruction* op);
-  // Of a reshape of repeated elements without an order: as they lie once, or as images, or beside themselves. False if neither fits.
+  // Sets the order of a reshape of a broadcast that repeats elements: as they lie before, as images for a convolution, or in
+  // which the reshape moves nothing. False if none of these fits.
   bool AssignRepeated(Instruction* op);
-  // An order of the reshape itself in which it moves less than in that of its operand. False if there is none.
+  // Sets the order of a reshape that cuts or joins dimensions, if there is one in which it moves less than in its operand's.
+  // False if not.
   bool AssignCut(Instruction* op);
-  // By array and dimension: orders of layers, empty where there are none.
+  // What OrderOfLayers found, by array and dimension.
   absl::flat_hash_map<std::pair<const Instruction*, int64_t>, Dims> layers_;
   // Arguments of which an elementwise op needed a copy: how that lies.
   absl::flat_hash_map<const Instruction*, Dims> turned_;

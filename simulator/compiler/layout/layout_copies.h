@@ -13,7 +13,8 @@
 
 namespace toroid {
 
-// What layout_pass.h goes through a computation with.
+// The orders of a computation's values as far as they are decided, and the copies of values that some reader wants in another
+// order. Base of LayoutAssigner, which goes through the computation.
 class LayoutCopies {
  public:
   LayoutCopies(Computation* computation, const Tiling& tiling)
@@ -39,17 +40,18 @@ class LayoutCopies {
   bool Known(const Instruction* value) const { return state_.Known(value); }
   Dims OrderOf(const Instruction* value) const { return state_.OrderOf(value); }
 
-  // Copies that only products read, which round them, are rounded as they are written.
+  // Copies that only products read become converts to bf16: products round them anyway.
   void RoundCopies();
 
-  // The value in that layout: itself, or a copy.
+  // The value in that order: itself, or a copy.
   Instruction* As(Instruction* value, const Dims& order, bool is_written = false);
   // It lies so, or a copy of it does.
   bool HasCopyAs(const Instruction& value, const Dims& order) const {
     return LiesAlike(value.shape(), OrderOf(&value), order) ||
            copies_.contains(std::pair<const Instruction*, Dims>(&value, SizedOrder(value.shape(), order)));
   }
-  // As a result of the program: an argument under another name is copied.
+  // The value as a result of the program: in the order with the least padding, and copied if it is an argument under another
+  // name.
   Instruction* AsResult(Instruction* value) {
     if (!value->shape().IsArray()) return value;
     const Dims order = LeastPaddingOrder(value->shape(), tiling_);
@@ -73,7 +75,8 @@ class LayoutCopies {
   void NeedDense(Instruction* op, int k) {
     if (op->operand(k)->shape().IsArray()) Need(op, k, LeastPaddingOrder(op->operand(k)->shape(), tiling_));
   }
-  // Of a value without one, and of those that it is made from and that have none.
+  // Gives the order to a value that has none, and the orders that follow from it to the values without one from which it is
+  // made.
   void Settle(Instruction* value, const Dims& order);
 
   Computation* computation_;

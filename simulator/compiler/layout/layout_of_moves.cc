@@ -42,7 +42,7 @@ Dims LayoutAssigner::OrderOfLayers(const Instruction& slice) {
 }
 
 bool LayoutAssigner::IsWorkedOnInLayers(const Instruction& array, int64_t d) const {
-  // Not only put beside others again.
+  // A reader that only puts the slice beside others again does not count.
   const auto is_worked_on = [&](const Instruction* op) {
     if (op->opcode() != Opcode::kReshape)
       return !Places(*op) || (op->opcode() == Opcode::kConcatenate && op->dimension() != d);
@@ -106,7 +106,7 @@ void LayoutAssigner::AssignPart(Instruction* op) {
 void LayoutAssigner::AssignConcatenation(Instruction* op) {
   Dims& order = orders_[op->index()];
   order = OrderOfConcatenation(*op, state_);
-  // What a result of the program is made of alone lies as the caller wants that.
+  // A concatenation of which nothing but a result of the program is made lies as the caller wants the result.
   const Instruction* end = op;
   while (state_.users.users(*end).size() == 1 && IsElementwise(*state_.users.users(*end)[0]))
     end = state_.users.users(*end)[0];

@@ -87,8 +87,8 @@ void LayoutAssigner::AssignWindows(Instruction* op) {
   if (is_minor) Need(op, 0, order);
 }
 
-// The dimension that is folded goes outermost, so that what is added to each other lies in registers of its own. Rows may come from
-// elsewhere, lanes may not.
+// The dimension along which sums run becomes the outermost one, so that elements that are added to each other lie in different
+// registers, at the same place of each. If it lay along rows, the operand is read as it lies; if along lanes, a copy is needed.
 Dims LayoutAssigner::OrderOfFold(const Instruction& op, Dims order, bool* is_minor) const {
   const WindowView window(op);
   const auto folded = absl::c_find_if(order, [&](int64_t d) { return !window[d].IsTrivial(); });

@@ -13,7 +13,7 @@
 namespace toroid {
 namespace {
 
-// Dots that read the value, rounded or turned, have `d` as a batch.
+// Dots that read the value, possibly converted or transposed, have `d` as a batch dimension.
 bool IsBatchOfDots(const Instruction& value, int64_t d, const LayoutState& state) {
   if (value.index() >= state.n) return false;
   return absl::c_any_of(state.users.users(value), [&](const Instruction* user) {
@@ -29,7 +29,7 @@ bool IsBatchOfDots(const Instruction& value, int64_t d, const LayoutState& state
   });
 }
 
-// Dots read the value, or what is made from it without sums, windows and sorting.
+// Dots read the value, or what is made from it without reductions, windows and sorts.
 bool LeadsToDots(const Instruction& value, const LayoutState& state) {
   constexpr WalkLimit kReadersToDots = {"readers on the way to dots", 64};
   for (Walk walk(&value, kReadersToDots); const Instruction* at = walk.Next();) {
@@ -109,7 +109,7 @@ Dims OrderOfPieces(const Instruction& reshape, const LayoutState& state) {
 Dims OrderThatKeepsTiles(const Instruction& reshape, const LayoutState& state) {
   Shape from = reshape.operand(0)->shape(), to = reshape.shape();
   if (SameButUnitDims(from, to)) return {};
-  // As `to` lies in an order, and `from` then; nothing if elements would move.
+  // The reshape moves nothing if its result lies in `order`.
   const auto keeps = [&](const Dims& order) {
     const auto before = OrderThroughReshape(to, from, order);
     if (!before) return false;

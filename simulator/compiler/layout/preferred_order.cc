@@ -111,8 +111,8 @@ bool IsOfConvolution(const Instruction& value) {
   return false;
 }
 
-// Which dimension of the value, of which features are along `features`, are images for a convolution that takes it, or what is made of
-// it elementwise, or for one whose results that meets; -1 if there is none.
+// Which dimension of the value, of which features are along `features`, are images for a convolution that takes it, or what is
+// made of it elementwise, or for one whose results that meets; -1 if there is none.
 int64_t ImagesOf(const Instruction* value, int64_t features, const LayoutState& state) {
   constexpr WalkLimit kReadersToConvolution = {"readers on the way to a convolution", 24};
   for (Walk walk(value, kReadersToConvolution); const Instruction* at = walk.Next();) {

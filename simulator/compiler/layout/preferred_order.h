@@ -1,4 +1,5 @@
-// In which order of dimensions ops make their results best, or read what has no order yet, by what follows.
+// In which order of dimensions ops make their results best, and in which they read values that have no order yet. It depends on
+// what the program does with the result.
 // layout_pass.h says by which rules.
 // BUILD: srcs += "wanted_order.cc"
 #pragma once
@@ -10,7 +11,7 @@
 
 namespace toroid {
 
-// What has been decided of a computation's values so far. Those added since, copies, have their order in their shapes.
+// The orders of a computation's values as far as they are decided. Copies that were added since have theirs in their shapes.
 struct LayoutState {
   LayoutState(const Computation& of, const Tiling& tiles)
       : computation(of), tiling(tiles), users(of), n(of.size()), orders(n), flexible(n, false) {}
@@ -29,42 +30,46 @@ struct LayoutState {
   const UserMap users;
   const int n;
   std::vector<Dims> orders;
-  // Values that had no layout of their own: made anew for whoever wants another.
+  // Values made of broadcasts and constants alone, which can be made again in any order for whoever wants another one.
   std::vector<bool> flexible;
 };
 
-// The caller's, or cut from that: copied for whoever meets it.
+// An argument of the program, or a slice of one.
 bool IsOfArgument(const Instruction* value);
 
-// Reads its operands in the order that needs the least padding, whatever they are made by.
+// The op reads its operands only in the order with the least padding, whatever makes them.
 bool WantsDenseOperands(const Instruction& op);
 
-// Either dimension of the pair may be minor: as an op wants it that takes operands in one order only; if there is none, as
-// the nearest of these does: reshapes that keep one of them, values that it meets, results of the program, reductions, which are not
-// over the minor one. `for_window`: of these neither arguments that it meets nor results nor reductions.
+// `value` can be made with either dimension of the pair minor: which one is, as the pair in that order. The readers decide. An
+// op that takes its operands in one order only (WantsDenseOperands) decides alone. Otherwise the nearest of these does: a
+// reshape that moves nothing in one of the orders, a value with an order of its own that an elementwise op combines with it, a
+// result of the program, or a reduction, which should not be over the minor dimension. `for_window`: arguments and results have
+// no say.
 Dims WantedOrder(const Instruction* value, const Dims& pair, const LayoutState& state,
                  bool for_window = false);
 
-// The order in which a convolution takes the value as images, or what is made of it elementwise, cut, padded or repeated, whole tiles of
-// features and images each; empty if none does.
+// The order in which a convolution takes as images the value, or what elementwise ops, slices, pads and broadcasts make of it;
+// empty if no convolution does, or if features and images do not fill tiles.
 Dims OrderAsImages(const Instruction& value, const LayoutState& state);
 
 Dims OrderOfDot(const Instruction* dot, const LayoutState& state);
-// The order in which a dot takes an operand that lies in `order`: lanes are along a dimension that is multiplied.
+// The order in which a dot takes an operand that lies in `order`: the same, unless a batch dimension is minor, which goes
+// behind the others.
 Dims OrderOfOperand(const Instruction& dot, int side, const Dims& order);
-// The order in which a convolution takes what it slides over (side 0), or what slides for the gradient of a kernel (1), that lies in
-// `order`: as it is, if features or images lie along lanes. Otherwise features along lanes, images as rows; the other way round if features fill no more than a register's rows
-// of two bf16 each.
+// The order in which a convolution takes operand `side` (0: the images; 1: the kernel, of a kernel's gradient) if that lies in
+// `order`: as it is, if features or images are minor. Otherwise features along lanes and images as rows; the other way round if
+// there are few features.
 Dims OrderOfImages(const Instruction& convolution, int side, const Dims& order, const Tiling& tiling);
 Dims OrderOfConvolution(const Instruction* convolution, const LayoutState& state);
-// Of what is made window by window: its tiles span features and batch, whichever way pads less.
+// The order of a convolution's result or operand: its tiles span features and batch, with the one minor that pads less.
 Dims OrderOfWindows(const Shape& shape, int64_t features, int64_t batch, const Tiling& tiling);
 
-// The order in which a reduction reads what has none: that of the largest array that is spread to it along few elements, if that fills
-// tiles; else lanes along a dimension that stays, if it fills them.
+// The order in which a reduction reads an operand that has none: that of the largest array from which the operand is broadcast,
+// if that array fills tiles and is not much smaller than the operand; else the one with the least padding.
 Dims OrderOfReduced(const Instruction* reduce, const LayoutState& state);
 
-// The minor dimension of a value made from vectors is that of the first of them: spreading it over rows costs nothing.
+// The order of a value that is made from broadcast vectors: the dimension of the first vector is minor, as spreading it over
+// rows is free. `otherwise` if there is no such vector.
 Dims NaturalOrder(const Instruction* value, const Dims& otherwise, const Tiling& tiling);
 
 }  // namespace toroid

@@ -12,7 +12,7 @@ namespace toroid {
 
 namespace {
 
-// Whether a result takes memory that the caller keeps, or that another result has.
+// Copies results that are arguments which the caller keeps, or that are returned a second time. Whether there were any.
 bool CopyResults(Computation* entry, const std::vector<bool>& donated) {
   const auto is_kept = [&](const Instruction& value) {
     if (value.opcode() != Opcode::kParameter || !value.shape().IsArray()) return false;

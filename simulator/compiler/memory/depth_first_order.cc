@@ -39,7 +39,8 @@ class DepthFirst {
   }
 
  private:
-  // Further readers and bytes of all that an op is made from, counted once for each way, and of no more than there is; then as they stand.
+  // How many other readers, and how many bytes, all that an op is made from has. Each value counts once for each path to it, up
+  // to the total of the program.
   using RankOf = std::tuple<int64_t, int64_t, int>;
 
   void Rank(const Buffers& buffers) {

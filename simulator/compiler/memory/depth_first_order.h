@@ -1,9 +1,9 @@
 // Another order of a program: depth first, from its results.
 //
-// What an op reads stands before it, those operands first whose making has the most further readers, then those that are made from
-// the most memory. Of a training step the backward pass then runs through before gradients of weights are made, which wait at the end
-// of other branches.
-// Source: XLA's depth-first memory scheduler. Google's compiler has training steps in this order that do not fit into memory as they are.
+// Operands stand before the op that reads them: first those whose values, and what they are made from, have the most other
+// readers, then those made from the most memory. In a training step the backward pass then runs to its end before gradients of
+// weights are made. Source: XLA's depth-first memory scheduler. Google's compiler has training steps in this order that do not
+// fit into memory as they are.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,8 @@
 
 namespace toroid {
 
-// All instructions of an entry, whose buffers these are. What nothing reads comes last; what is written into a donated argument waits for
-// those that read it.
+// All instructions of an entry, in that order; `buffers` are the entry's. Instructions that nothing reads come last. An op that
+// overwrites a donated argument waits for all readers of that argument.
 std::vector<Instruction*> DepthFirstOrder(const Computation& entry, const Buffers& buffers);
 
 }  // namespace toroid

@@ -40,7 +40,7 @@ class EarlyOrder {
       Await(pair.reader, pair.writer);
   }
 
-  // Empty: nothing runs earlier than it stands.
+  // The new order; empty if nothing runs earlier than in the program.
   std::vector<Instruction*> Run() {
     for (int i = 0; i < n_; ++i) {
       if (!done_[i]) Take(i);

@@ -1,9 +1,10 @@
 // Makes large values a second time where they are read again, so that a program fits.
 //
-// If arguments, results and what is alive at a time need more than `most_bytes`, groups run again whose results lie idle, those first
-// that free most (repeated_steps.h); in depth-first order (depth_first_order.h), unless more is alive in that. Exchanges between devices,
-// loops and branches never run again.
-//   h = fusion(x, w), y = fusion(h), .., z = fusion(h, ..)   => h = .., y = fusion(h), .., h2 = fusion(x, w), z = fusion(h2, ..)
+// If arguments, results and what is alive at a time need more than `most_bytes`, groups whose results nobody reads for a while
+// run again later, those first that free most (repeated_steps.h). The order is depth first (depth_first_order.h), unless more
+// is alive in that. Exchanges between devices, loops and branches never run again.
+//   h = fusion(x, w), y = fusion(h), .., z = fusion(h, ..)
+//   => h = fusion(x, w), y = fusion(h), .., h2 = fusion(x, w), z = fusion(h2, ..)
 // Source: XLA's hlo_rematerialization, which takes what frees most, not what takes least time.
 #pragma once
 

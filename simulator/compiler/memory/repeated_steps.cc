@@ -10,11 +10,11 @@
 namespace toroid {
 namespace {
 
-// Between numbers of steps that stand beside each other at first.
+// Steps are numbered with this gap, so that others can be put between two of them.
 constexpr int64_t kGap = int64_t{1} << 20;
-// Steps of the new program, for each of the old one: an end for programs that never fit.
+// The new program has at most so many times the steps of the old one: an end for programs that never fit.
 constexpr size_t kMostGrowth = 4;
-// Times that it is found anew what a step frees, in all: another one.
+// How often it is computed in all what a step would free: another end.
 constexpr int64_t kMostLooks = 100'000'000;
 
 // Sums that were too large may come out too small.

@@ -75,13 +75,13 @@ bool IsOfProduct(const Instruction& value, const UserMap& users) {
   return false;
 }
 
-// Is made with its operand, before that is rounded.
+// A sum that runs in the group of its operand, before that is rounded.
 bool IsSumBeside(const Instruction& op, const UserMap& users) {
   return op.opcode() == Opcode::kReduce && op.num_operands() == 2 && op.shape().rank() > 0 &&
          IsOfProduct(*op.operand(0), users) && IsOn(Rule::kSummedBesideRounding);
 }
 
-// The largest of what windows reach, which is one of the elements.
+// A maximum over windows: its result is one of the elements, so that rounding can come first.
 bool IsLargestOfWindows(const Instruction& op) {
   return op.opcode() == Opcode::kReduceWindow && op.num_operands() == 2 && !op.called().empty() &&
          op.called(0)->root() != nullptr && op.called(0)->root()->opcode() == Opcode::kMaximum &&

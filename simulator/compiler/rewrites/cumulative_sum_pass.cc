@@ -11,7 +11,8 @@
 namespace toroid {
 namespace {
 
-// The dimension along which a reduce-window folds all before each element, or all behind; with it, or, if exclusive, without.
+// The dimension along which a reduce-window sums all elements up to each element, or all from it on; if exclusive, without
+// itself.
 struct RunningFold {
   int64_t dimension = 0;
   bool forward = true;
@@ -211,8 +212,8 @@ absl::StatusOr<bool> CumulativeSumPass::Run(std::unique_ptr<Module>* module) {
     Instruction* window = op;
     std::optional<int64_t> cut;
     if (op->opcode() == Opcode::kSlice && op->operand(0)->opcode() == Opcode::kReduceWindow) {
-      // Sums of all before each element, as TensorFlow writes them: of one more result than there are elements the last, or first, is
-      // left out.
+      // Sums of all before each element, as TensorFlow writes them: of one more result than there are elements the last, or
+      // first, is left out.
       window = op->operand(0);
       const auto run = RunOf(*window, op->shape().dim(ChangedDim(*op)));
       if (!run || !run->exclusive || !LeavesOneOut(*op, run->dimension, run->forward)) return nullptr;

@@ -6,8 +6,8 @@
 //   totals = slice(within), the last of each   [.., n / lanes, 1, ..]
 //   before = reduce-window(totals)             folds of all blocks before: exclusive, itself a tree if long
 //   y      = reshape(op(within, before))
-// Dimensions that lanes do not divide are padded with the neutral element. Folds of all before an element are the same with windows
-// that leave it out, also where a program makes one more of them and cuts it off.
+// Dimensions that lanes do not divide are padded with the neutral element. Exclusive sums (of all elements before i) are made
+// likewise; some programs write them as n + 1 inclusive ones, of which the last, or first, is cut off.
 // Example: f32[2048,512] along dimension 0: f32[16,128,512], totals f32[16,512].
 // Source: XLA's reduce_window_rewriter.
 #pragma once

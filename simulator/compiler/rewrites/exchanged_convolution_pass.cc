@@ -9,7 +9,7 @@
 namespace toroid {
 namespace {
 
-// What is reversed when the operands exchange their places.
+// Which arrays are reversed when the operands exchange their places.
 enum class Reversed { kResult, kSliding, kNothing };
 
 struct Exchange {
@@ -17,7 +17,8 @@ struct Exchange {
   Reversed reversed = Reversed::kNothing;
 };
 
-// Element j of x meets element `apart * j - place + padding_low` of w: counted from the last place of the result, that is a window.
+// Element j of x meets element `apart * j - place + padding_low` of w: counted from the last place of the result, that is a
+// window.
 xla::WindowDimension FromLastPlace(const xla::WindowDimension& before, int64_t size, int64_t turned,
                                    int64_t results) {
   const int64_t apart = std::max<int64_t>(1, before.base_dilation());

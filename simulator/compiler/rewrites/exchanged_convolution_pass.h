@@ -1,4 +1,4 @@
-// A kernel that is larger than what it slides over slides over it no longer: the smaller one slides over the larger one.
+// Exchanges the operands of a convolution whose kernel is larger than its images: the smaller one slides over the larger one.
 //   convolution(x, g), x with zeros between its elements, g larger than the result (the gradient of a transposed convolution's
 //   kernel)                          => reverse(convolution(g, x)), the elements of x as far apart as they were
 //   convolution(x, w), x of fewer positions than w, and of more than one (the gradient of what a large kernel slid over, w read

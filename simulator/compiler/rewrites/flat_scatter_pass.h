@@ -4,15 +4,16 @@
 //   => reshape(scatter(x[P], f[U], u[U])),  P and U the numbers of elements of x and u
 //      f = select(and over k of 0 <= i[.., k] < D_k, sum over k of i[.., k] x stride_k, -1)
 // An index outside of x becomes one outside of the vector: nothing is written, as scatter has it. Dimensions that x and the
-// indices share are one more index each, counted by an iota. Strides are those of the order in which x lies if it is an argument.
-// The core takes one index after the other, so that indices and updates of several dimensions are vectors as well. These
-// reshapes move, as that of x does unless one tile holds all its lanes: what they read lies row by row, and few elements along
-// lanes are padded (tiling.h).
+// indices share are one more index each, counted by an iota. Strides are those of the order in which x lies if it is an
+// argument. The core takes one index after the other, so that indices and updates of several dimensions become vectors too.
+// These reshapes move elements (so does that of x, unless one tile holds all its lanes): they read arrays row by row, in which
+// few elements along lanes are padded to a tile (tiling.h).
 // Example: f32[512,512] with s32[262144,4,2] indices and f32[262144,4] updates: 1,048,576 single elements. The indices and the
 // updates are copied from {0,1:T(4,128)}, 4 MiB, to {1,0:T(8,128)}, 128 MiB, before they become vectors.
 // It leaves scatters of windows; scatters of fewer updates than a register holds (8 x 128), unless x is a vector; several
 // arrays at once; arrays of 2^31 elements.
-// Source: seen in Google's compiler for TPU v3, in 60 programs: f32, bf16 and s32, one to four dimensions, 100 to 262,144 updates.
+// Source: seen in Google's compiler for TPU v3, in 60 programs: f32, bf16 and s32, one to four dimensions, 100 to 262,144
+// updates.
 #pragma once
 
 #include <memory>

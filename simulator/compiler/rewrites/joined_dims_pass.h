@@ -1,12 +1,12 @@
-// Works on arrays whose last dimension was cut as if it were not.
+// Works on an array whose last dimension a reshape cut into pieces as if it had not been cut.
 //
 //   y = reshape(x), [.., C] to [.., G, S];  f(y, broadcast(m, {G}))  =>  reshape(f(x, broadcast(m'))),  m' = [G] spread to [C]
 //   reduce(y, dims and S)                                            =>  reduce(reshape(reduce(x, dims)), S)
 //   reshape(f(y)) back to [.., C]                                    =>  nothing
-// Cutting lanes moves every element. Of group norm only sums of C elements are cut, and means put together.
-// All arrays of one shape [.., G, S] are worked on so, or none: none if more values would have to be cut than are now.
-// Pieces of whole tiles are joined only where they are put together again; what is spread to them is spread, then joined, which
-// moves nothing: it is written tile by tile where it is wanted.
+// Cutting lanes moves every element. Example: a group norm over images with C channels in G groups. Uncut, only its sums, C
+// elements each, are cut into groups, and its means are joined.
+// Either all arrays of one shape [.., G, S] of a computation are uncut, or none: none if more values would have to be cut than
+// now. If pieces are whole tiles, cutting moves nothing: then they are joined only where a reshape joins them again.
 // Seen in Google's compiler for TPU v3.
 #pragma once
 

@@ -24,8 +24,8 @@ bool IsSpread(const Instruction& op) {
          op.opcode() == Opcode::kIota || op.opcode() == Opcode::kParameter;
 }
 
-// The product behind which `predicate` is found element by element; null if there is none, if it waits for more than one, or takes so
-// many ops that it is found anew.
+// The product behind which `predicate` is found element by element; null if there is none, if it waits for more than one, or
+// takes so many ops that it is found anew.
 const Instruction* ProductOf(const Instruction& predicate) {
   const Instruction* product = nullptr;
   int ops = 0;

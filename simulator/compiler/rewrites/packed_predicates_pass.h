@@ -1,14 +1,15 @@
-// Predicates of what a product makes that are needed later are kept as bits of words.
+// Keeps predicates of a product's result that are needed later as bits of words.
 //
-// What decides about elements of a product's result (whether a hidden value is above zero, for the gradient of a relu) is found
-// where the product is made, and needed behind other products. One dimension of 2 to 32 elements, neither of a tile's two, becomes
-// bits of a word of 8, 16 or 32; readers take their bit again:
+// Example: the gradient of a relu needs to know which hidden values are above zero. That is known where the hidden values are
+// made, and needed behind other products. One dimension of 2 to 32 elements, neither of a tile's two, becomes the bits of words
+// of 8, 16 or 32; readers take their bit out of the words:
 //   h = f32[4,512,8192] dot(x, w), p = compare(h, 0), ..., select(p, dot(g, w2), 0)
-//   => words = u8[512,8192] reduce-or(shift-left(convert(p), iota)), select(convert(and(broadcast(words), shift-left(1, iota))), ..)
-// The product's result itself then need not be kept for it. The largest such dimension is packed. Rows of fewer than 8 are none of
-// a tile's if another dimension has more, nor those that do not fill the matrix units if another one's do: of f32[2048,2,8192] the 2
-// are packed, of f32[128,32,8192] the 32. Left as they are: predicates
-// that are found through other products or sums of this one, or needed nowhere but with the product itself.
+//   => words = u8[512,8192] reduce-or(shift-left(convert(p), iota)),
+//      select(convert(and(broadcast(words), shift-left(1, iota))), ..)
+// The product's result itself then need not be kept for them. The largest such dimension is packed. The last dimension gives a
+// tile its lanes; the one before it its rows, unless that has fewer than 8 elements or does not fill the matrix units and
+// another dimension does: of f32[2048,2,8192] the 2 are packed, of f32[128,32,8192] the 32. Predicates stay as they are if
+// other products or sums of this one are needed to find them, or if nothing but the product's own group needs them.
 // Source: seen in what Google's compiler for TPU v3 makes of training steps.
 #pragma once
 

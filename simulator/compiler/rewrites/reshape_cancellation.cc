@@ -11,11 +11,12 @@
 namespace toroid {
 namespace {
 
-// Steps between a reduction or a reshape and the reshapes of what it reads.
+// Ops between a reduction or reshape and the reshapes that it cancels, at most.
 constexpr int kMostSteps = 16;
 
-// What all arrays that `value` is made of elementwise were before they were reshaped to its sizes: one shape, the first of which is
-// put into `before`. Vectors that are spread over it are put into `spread`, what is made elementwise into `made`. At most `steps` ops.
+// What all arrays that `value` is made of elementwise were before they were reshaped to its sizes: one shape, the first of
+// which is put into `before`. Vectors that are spread over it are put into `spread`, what is made elementwise into `made`. At
+// most `steps` ops.
 bool IsMadeOfReshapes(const Instruction& value, int* steps, const Shape** before,
                       std::vector<const Instruction*>* spread, std::vector<const Instruction*>* made) {
   if (IsEverywhereTheSame(value)) return true;

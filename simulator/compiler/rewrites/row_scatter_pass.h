@@ -2,8 +2,8 @@
 //
 //   scatter(x, i, u), one index i[r] and one update u[r] for each row r of x, along one dimension
 //   => select(iota == broadcast(i), combiner(x, broadcast(u)), x)
-// What was a transfer for each row fuses with what makes x and with what reads the result. An index outside of the row
-// equals no element's number: nothing is written, as scatter has it.
+// A scatter takes one transfer for each row; the choice fuses with the ops around it. An index outside of the row equals no
+// element's number, so that nothing is written, as scatter has it.
 // Example: the gradient of picking each token's log-probability, f32[2048,32000] with 2048 updates.
 // Source: seen in Google's compiler for TPU v3.
 #pragma once

@@ -2,12 +2,12 @@
 //
 //   f called twice or more  =>  f(opt-barrier(parameters)), of which the result is opt-barrier(root)
 //
-// Google's compiler writes a function into its caller at once if that is the only one or the function is small, and otherwise after
-// the first round of simplification, which therefore sees neither what it is given nor what becomes of its result: the variance of one
-// group norm is taken over what was there before it was cut into groups, those of two, which JAX makes a function of, are not. Barriers
-// stand for that until the second round (simplify_pass.h).
-// Source: the passes that Google's compiler for TPU v3 dumps; functions of 19 and 20 instructions that are called twice, of 18 that
-// are called five times and of 38 that are called once.
+// Google's compiler inlines a function at once if it is called once or is small, and otherwise after the first round of
+// simplification. That round then simplifies nothing across the call. Example: JAX makes a function of the variance if a
+// program has two group norms, and the reshape into groups, in the caller, is not simplified with the sums in the function;
+// with a single group norm it is. Barriers around the inlined function do the same here, until the second round
+// (simplify_pass.h). Source: the passes that Google's compiler for TPU v3 dumps; functions of 19 and 20 instructions that are
+// called twice, of 18 that are called five times and of 38 that are called once.
 #pragma once
 
 #include <memory>

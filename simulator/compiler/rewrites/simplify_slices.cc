@@ -9,10 +9,10 @@ int IndexOf(absl::Span<const int64_t> dims, int64_t d) {
   return at == dims.end() ? -1 : static_cast<int>(at - dims.begin());
 }
 
-// A convolution that makes of a convolution's results what `slice` takes of them: with less padding, or with images cut. Null if it
-// takes more than places, or steps.
-// Example: a causal filter of 4 over 1024 steps, padded by 3 on both sides, of whose 1027 results the first 1024 are taken, has padding
-// 3_0.
+// A convolution that makes of a convolution's results what `slice` takes of them: with less padding, or with images cut. Null
+// if it takes more than places, or steps.
+// Example: a causal filter of 4 over 1024 steps, padded by 3 on both sides, of whose 1027 results the first 1024 are taken, has
+// padding 3_0.
 Instruction* ConvolutionOfSlice(const Instruction& slice, Computation* computation) {
   const Instruction& convolution = *slice.operand(0);
   const ConvolutionView view(convolution);

@@ -1,5 +1,5 @@
-// Products of transposed operands: dot(transpose(x), y) => dot(x, y) with other dimension numbers, if dimensions that are neither
-// batch nor contracted keep their order.
+// Products of transposed operands: dot(transpose(x), y) => dot(x, y) with other dimension numbers, if dimensions that are
+// neither batch nor contracted keep their order.
 #pragma once
 
 #include "hlo/ir/module.h"

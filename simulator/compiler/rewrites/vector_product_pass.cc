@@ -63,8 +63,9 @@ Instruction* AsSum(Instruction* dot, int side, InstructionBuilder* b) {
   return b->Reshape(b->Convert(sum, dot->shape().element_type()), dot->shape().dims());
 }
 
-// The side that has batch and contracted dimensions alone, but for those of one element: a vector for each of the batch; -1 if
-// none has. Nor where it has no others, or is among `made_of_sums`, and the matrices of the other side have `least` rows and columns.
+// The side of a batched dot that is a vector for each element of the batch: it has no dimensions of more than one element but
+// batch and contracted ones. -1 if neither side is, or if matrix units do it: the other side's matrices have `least` rows and
+// columns, and the vector has no dimension of one element, or is among `made_of_sums`.
 int VectorSideOfBatch(const Instruction& op, int64_t least,
                       const absl::flat_hash_set<const Instruction*>& made_of_sums) {
   if (op.opcode() != Opcode::kDot || !IsFloat(op.shape())) return -1;
@@ -79,7 +80,7 @@ int VectorSideOfBatch(const Instruction& op, int64_t least,
     if (!IsFloat(shape) || !IsFloat(op.operand(1 - side)->shape())) return -1;
     const size_t bound = view.lhs_batch().size() + view.lhs_contracting().size();
     if (shape.NumElements() != own * contracted) continue;
-    // What fills a tile is multiplied there, but not under a dimension of one element that stays.
+    // Matrices that fill a part of a tile stay with the matrix units, unless the vector has a dimension of one element.
     const int64_t free =
         op.operand(1 - side)->shape().NumElements() / (own * std::max<int64_t>(1, contracted));
     const bool is_thin =
