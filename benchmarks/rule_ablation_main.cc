@@ -37,7 +37,8 @@ constexpr char kHeader[] =
     "all          the same of all programs\n"
     "better       batches that the rule improves: without it the batch's mean error is larger; behind the stroke those\n"
     "             on which it was not found, i.e. that its evidence does not name\n"
-    "worse        batches whose mean error is smaller without the rule\n\n";
+    "worse        batches whose mean error is smaller without the rule\n"
+    "blind        the same of the batch of --blind, on which no rule was found\n\n";
 
 // Programs by which a rule is judged, and their errors.
 struct Half {
