@@ -1,7 +1,5 @@
-// Memory blocks of buffers. A freed large block waits for the next request of about its size, so a program
-// that allocates and frees equal sizes does not pay for fresh pages each time. Blocks in use and idle ones
-// together take little more memory than was ever in use at once. The limit, the count of bytes and the idle
-// blocks belong to the thread that allocates: runs on two threads share nothing.
+// Memory blocks of buffers, large ones from an arena (block_arena.h). The limit, the count of bytes and the arena belong to the
+// thread that allocates: runs on two threads share nothing.
 #pragma once
 
 #include <cstdint>
