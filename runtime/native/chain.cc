@@ -75,7 +75,7 @@ bool CanChain(const ChainOp& op) {
     case Opcode::kReducePrecision:
       return op.from == xla::F32 && IsHalf(op.to);
     case Opcode::kCompare:
-      return IsWord(op.from);
+      return IsWord(op.from) || op.from == xla::PRED;
     case Opcode::kSelect:
       return IsWord(op.from) || IsSmallInt(op.from) || IsHalf(op.from) || op.from == xla::PRED;
     default:

@@ -67,7 +67,7 @@ Lanes FloatOp(Opcode opcode, const Floats& a, const Floats& b) {
   return {};
 }
 
-// Without a sign, numbers are in order once the highest bit is exchanged.
+// Without a sign, numbers are in order once the highest bit is exchanged; so are true, all bits set, and false.
 Ints InOrder(const Ints& x, bool is_signed) { return is_signed ? x : x ^ Ints(0x80000000u); }
 
 Lanes IntOp(Opcode opcode, bool is_signed, const Ints& a, const Ints& b) {
