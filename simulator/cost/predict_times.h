@@ -15,8 +15,9 @@ namespace toroid {
 // entry. Errors: those of Simulate.
 absl::StatusOr<PredictedTimes> PredictTimes(const Module& program, const Machine& machine);
 
-// Adds what a schedule in which collectives run beside other ops hides of them (PredictedTimes::hidden): the part of a collective's time
-// in which the core computes. Of a timeline that is too long to be kept the first events count for all. Errors: those of Simulate.
+// Adds what a schedule in which collectives run beside other ops hides of them (PredictedTimes::hidden): the part of a
+// collective's time in which the core computes. Of a timeline that is too long to be kept the first events count for all.
+// Errors: those of Simulate.
 absl::Status AddHiddenTimes(const Module& program, const Machine& machine, PredictedTimes* times);
 
 }  // namespace toroid

@@ -16,8 +16,8 @@
 
 namespace toroid {
 
-// Which values of the core times are predicted from: those that the compiler of the machine counts on, or, where the machine was
-// measured and they do not hold, what was measured.
+// Which values of the core times are predicted from: those that the compiler of the machine counts on, or, where the machine
+// was measured and they do not hold, what was measured.
 enum class Rates : uint8_t { kCompiler, kMeasured };
 
 // "compiler", "measured".

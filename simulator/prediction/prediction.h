@@ -15,8 +15,8 @@ struct PredictedGroup {
   std::string instruction;  // "computation/name"
   std::string opcode;
   std::string op_class;  // "dot", "elementwise", "reduce", "copy", ...
-  // What limits the group, the unit that is busy longest or the fixed cost of starting it: "matrix", "vector", "memory", "movement",
-  // "latency".
+  // What limits the group, the unit that is busy longest or the fixed cost of starting it: "matrix", "vector", "memory",
+  // "movement", "latency".
   std::string bound;
   std::string source;       // "file:line", empty if unknown
   std::string op_name;      // What the author's framework calls it; empty if unknown.

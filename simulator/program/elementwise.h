@@ -1,4 +1,5 @@
-// Which instructions make each element of their result from the same elements of their operands, and which have one value for all.
+// Which instructions make each element of their result from the same elements of their operands, and which have one value for
+// all.
 #pragma once
 
 #include "hlo/ir/instruction.h"

@@ -16,7 +16,8 @@ std::optional<int64_t> SameDim(const Shape& before, const Shape& after, int64_t 
 struct ReshapedDims {
   Dims before, after;
 };
-// Example: [4,512,1024] of [2048,1024] has {0} that became {0,1}, and {1} that became {2}. Requires: as many elements, not none.
+// Example: [4,512,1024] of [2048,1024] has {0} that became {0,1}, and {1} that became {2}. Requires: as many elements, not
+// none.
 std::vector<ReshapedDims> DimsThroughReshape(const Shape& before, const Shape& after);
 
 }  // namespace toroid

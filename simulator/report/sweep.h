@@ -16,7 +16,8 @@ struct SweepAxis {
   std::vector<std::string> values;
 };
 
-// "NAME=A,B,C"; values that contain commas are separated by "|", as are those of mesh and shard: "shard=w={devices=[8,1]<=[8]}|w={replicated}".
+// "NAME=A,B,C"; values that contain commas are separated by "|", as are those of mesh and shard:
+// "shard=w={devices=[8,1]<=[8]}|w={replicated}".
 // Errors: kInvalidArgument without a name or a value.
 absl::StatusOr<SweepAxis> ParseSweepAxis(absl::string_view text);
 

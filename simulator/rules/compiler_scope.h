@@ -30,8 +30,8 @@ struct Decisions {
 
 class CompilerScope {
  public:
-  // `core` and `decisions` outlive the scope; `decisions` may be null. Names of rules that do not exist are ignored: RulesOf refuses
-  // them.
+  // `core` and `decisions` outlive the scope; `decisions` may be null. Names of rules that do not exist are ignored: RulesOf
+  // refuses them.
   explicit CompilerScope(const CoreSpec& core, Decisions* decisions = nullptr);
   ~CompilerScope();
   CompilerScope(const CompilerScope&) = delete;

@@ -1,7 +1,7 @@
 // The rules by which the simulator follows what a compiler does. hlo-simulate --list_rules prints them.
 //
-// A rule is a row of rules.inc: its name, what it decides, one sentence, and the programs whose estimates showed it. Where it is
-// written it is asked for by name (compiler_scope.h), and a machine's `compiler { without_rule: "NAME" }` leaves it out.
+// A rule is a row of rules.inc: its name, what it decides, one sentence, and the programs whose estimates showed it. Where it
+// is written it is asked for by name (compiler_scope.h), and a machine's `compiler { without_rule: "NAME" }` leaves it out.
 #pragma once
 
 #include <bitset>

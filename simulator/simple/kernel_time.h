@@ -1,9 +1,9 @@
 // Times of attention kernels and grouped products that are written in Pallas and come as custom calls (`tpu_custom_call`).
 //
 // A kernel cuts queries and keys into blocks, of which a mask says which are computed. Everything is in the module: the mask is
-// the second operand, s8[.., q blocks, k blocks], 0 for a block that is skipped; the op's name says which pass it is. A block takes the longer
-// of its products at the peak of the matrix units and of its other instructions, bundle by bundle, which were counted in
-// emitted code. Source of the figures: kernels.textproto. Products of groups of rows: grouped_product.h.
+// the second operand, s8[.., q blocks, k blocks], 0 for a block that is skipped; the op's name says which pass it is. A block
+// takes the longer of its products at the peak of the matrix units and of its other instructions, bundle by bundle, which were
+// counted in emitted code. Source of the figures: kernels.textproto. Products of groups of rows: grouped_product.h.
 #pragma once
 
 #include <optional>
