@@ -84,9 +84,10 @@ absl::StatusOr<RuleSet> RulesOf(const CoreSpec& core) {
 std::string RulesPage() {
   std::string page =
       "# Rules\n\nWhat the simulator follows of a compiler for TPU v3, rule by rule. `hlo-simulate --json` names those "
-      "that decided each group,\n`hlo-simulate --without_rule=NAME` predicts without one. `hlo-simulate --list_rules` wrote this page. "
-      "The smallest example of each\nrule is `tests/simulator/rules/examples/NAME.hlo`. [What each is "
-      "worth](../benchmarks/results/rule_ablation.txt), in errors with and\nwithout it, `//benchmarks:rule_ablation` measures.\n";
+      "that decided each group,\n`hlo-simulate --without_rule=NAME` predicts without one. "
+      "`hlo-simulate --list_rules` wrote this page. The smallest example of each\nrule is `tests/simulator/rules/examples/NAME.hlo`. [What each is "
+      "worth](../benchmarks/results/rule_ablation.txt), in errors with and\nwithout it, "
+      "`//benchmarks:rule_ablation` measures.\n";
   for (const RuleFamily family : kFamilies) {
     absl::StrAppend(&page, "\n## ", HeadingOf(family),
                     "\n\n| rule | what the compiler does | seen in |\n| --- | --- | --- |\n");
