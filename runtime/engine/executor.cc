@@ -168,6 +168,7 @@ absl::StatusOr<MeshValue> Executor::Run(std::vector<MeshValue> arguments, const 
   RETURN_IF_ERROR(CheckMemory(uniform, options, state.max_bytes));
   std::vector<MeshBuffer> buffers;
   for (MeshValue& argument : arguments) buffers.push_back(std::move(argument.mutable_buffer()));
+  if (options.progress != nullptr) EstimateWork(*entry_);
   state.progress = options.progress;
   state.infeed = options.infeed.get();
   StepTimer timer;

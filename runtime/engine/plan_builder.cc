@@ -9,6 +9,7 @@
 #include "runtime/dynamic/dynamic_shapes.h"
 #include "runtime/engine/kernel_table.h"
 #include "runtime/groups/form_groups.h"
+#include "runtime/groups/run_group.h"
 #include "runtime/mesh/limit_error.h"
 #include "runtime/moves/form_moves.h"
 #include "runtime/plan/op_call.h"
@@ -98,6 +99,8 @@ absl::StatusOr<Plan*> PlanBuilder::Build(const Computation& computation, int dep
   if (side_effects_ == nullptr) side_effects_ = std::make_unique<SideEffects>(*computation.module());
   auto plan = std::make_unique<Plan>();
   plan->computation = &computation;
+  plan->steps.reserve(computation.size());
+  plan->values.reserve(computation.size());
   for (const Instruction* parameter : computation.parameters()) {
     plan->parameters.push_back(static_cast<int>(plan->values.size()));
     plan->values.push_back(parameter);
@@ -114,9 +117,27 @@ absl::StatusOr<Plan*> PlanBuilder::Build(const Computation& computation, int dep
     DropUnread(*side_effects_, *plan);  // A slice of a pad may need no padding.
   }
   FindLastUses(*plan);
-  for (const Step& step : plan->steps) plan->work += step.work;
   plans_[computation.index()] = std::move(plan);
   return plans_[computation.index()].get();
+}
+
+void EstimateWork(Plan& plan) {
+  if (plan.work > 0) return;
+  for (Step& step : plan.steps) {
+    if (const Group* group = GroupOf(step)) {
+      for (const GroupNode& node : group->nodes) {
+        if (node.instruction != nullptr) step.work += EstimatedWork(*node.instruction);
+      }
+    } else {
+      step.work = EstimatedWork(*step.instruction);
+    }
+    const double trips = step.instruction->opcode() == Opcode::kWhile ? EstimatedTrips(*step.instruction) : 1;
+    for (Plan* callee : step.called) {
+      EstimateWork(*callee);
+      step.work += trips * callee->work;
+    }
+    plan.work += step.work;
+  }
 }
 
 const std::vector<bool>& PlanBuilder::Needed(const Computation& computation) {
@@ -182,9 +203,6 @@ absl::StatusOr<int> PlanBuilder::AddStep(const Instruction& instruction, const s
     plan.constant_slots.push_back(step.result);
     return step.result;
   }
-  step.work = EstimatedWork(instruction);
-  const double trips = instruction.opcode() == Opcode::kWhile ? EstimatedTrips(instruction) : 1;
-  for (const Plan* callee : step.called) step.work += trips * callee->work;
   const int result = step.result;
   if (instruction.opcode() == Opcode::kTuple)
     tuple_step_[{&plan, result}] = static_cast<int>(plan.steps.size());

@@ -47,4 +47,7 @@ class PlanBuilder {
   std::unique_ptr<SideEffects> side_effects_;  // The whole module's.
 };
 
+// Sets the estimated work of all steps, for runs that show their progress.
+void EstimateWork(Plan& plan);
+
 }  // namespace toroid

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "hlo/base/status.h"
 #include "runtime/groups/group.h"
 #include "runtime/groups/group_builder.h"
@@ -275,6 +276,8 @@ class Former {
     const std::vector<bool>& stays = builder.steps_that_stay();
     std::vector<Step> steps;
     std::vector<int64_t> key;  // Position of the first step.
+    steps.reserve(n);
+    key.reserve(n);
     for (size_t g = 0; g < members_.size(); ++g) {
       if (members_[g].steps.empty()) continue;
       key.push_back(members_[g].steps[0]);
@@ -291,7 +294,7 @@ class Former {
   std::vector<Step> InOrder(std::vector<Step> steps, const std::vector<int64_t>& key) const {
     const int n = static_cast<int>(steps.size());
     std::vector<int> producer(plan_.values.size(), -1), waits(n, 0);
-    std::vector<std::vector<int>> users(n);
+    std::vector<absl::InlinedVector<int, 4>> users(n);
     std::vector<int> effects;
     for (int s = 0; s < n; ++s) {
       producer[steps[s].result] = s;
@@ -314,6 +317,7 @@ class Former {
       if (waits[s] == 0) ready.emplace(key[s], s);
     }
     std::vector<Step> ordered;
+    ordered.reserve(n);
     while (!ready.empty()) {
       const int s = ready.top().second;
       ready.pop();

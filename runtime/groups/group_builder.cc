@@ -168,10 +168,7 @@ Step GroupBuilder::Build(const GroupMembers& members) const {
   group->long_rows = members.long_rows;
   group->segment_rows = members.segment_rows;
   absl::flat_hash_map<int, int> node_of;
-  for (const int s : members.steps) {
-    AddNode(step, *group, members, plan_.steps[s], node_of);
-    step.work += plan_.steps[s].work;
-  }
+  for (const int s : members.steps) AddNode(step, *group, members, plan_.steps[s], node_of);
   AddOutputs(step, *group, members, node_of);
   group->num_inputs = static_cast<int>(step.operands.size());
   step.kernel = ExecuteGroup;
