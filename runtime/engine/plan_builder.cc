@@ -24,7 +24,8 @@ constexpr int kMaxPlanDepth = 512;
 // any number of instructions.
 constexpr int kMostSteps = 50'000;
 
-// Drops steps that nothing reads any more: tuples whose elements are read from where they were made, and what only those needed.
+// Drops steps that nothing reads any more: tuples whose elements are read from where they were made, and what only those
+// needed.
 void DropUnread(const SideEffects& side_effects, Plan& plan) {
   std::vector<bool> read(plan.values.size(), false);
   read[plan.root] = true;

@@ -17,7 +17,8 @@ namespace toroid {
 
 absl::Status ExecuteDot(OpCall& call);
 
-// Bytes that a dot holds at its peak beside operands and result, for operands brought into order and type; `rows`: of each operand.
+// Bytes that a dot holds at its peak beside operands and result: operands brought into order and type, and packed. `rows`: of
+// each operand.
 int64_t DotScratchBytes(const Instruction& dot, absl::Span<const int64_t> rows);
 
 // An array of some shape, uniform or with one row per device.

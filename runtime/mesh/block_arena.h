@@ -1,8 +1,8 @@
 // Large blocks of memory, side by side in one range of addresses that is reserved once.
 //
 // A block is cut out of the smallest free range that holds it, else it extends what is in use; neighbours that are free become
-// one range. Pages stay where they are when a block is freed, so a program whose arrays have many sizes pays for fresh pages once,
-// and takes little more memory than is ever in use at once.
+// one range. Pages stay where they are when a block is freed, so a program whose arrays have many sizes pays for fresh pages
+// once, and takes little more memory than is ever in use at once.
 #pragma once
 
 #include <cstdint>

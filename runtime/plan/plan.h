@@ -42,7 +42,7 @@ struct Step {
   int64_t bytes = 0;
   absl::InlinedVector<int, 3> operands;  // Slots.
   absl::InlinedVector<int, 2> frees;     // Slots not needed after this step.
-  double work = 0;                       // Estimated, called computations included (progress.h).
+  double work = 0;  // Called computations included; 0 before EstimateWork (../engine/plan_builder.h).
   std::vector<Plan*> called;
   std::unique_ptr<KernelCache> cache;
 };
@@ -61,7 +61,7 @@ struct Plan {
   bool root_is_constant = false;
   Frame constants;  // A frame that holds the constants alone.
   std::vector<int> constant_slots;
-  double work = 0;  // Sum over the steps.
+  double work = 0;  // Sum over the steps; 0 before EstimateWork.
   std::vector<std::unique_ptr<Frame>> idle_frames;
 };
 

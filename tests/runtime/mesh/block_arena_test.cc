@@ -45,8 +45,8 @@ TEST(BlockArenaTest, LargeBlocksBeginAtHugePages) {
   EXPECT_EQ(reinterpret_cast<intptr_t>(arena.Take(BlockArena::kHugeBytes)) % BlockArena::kHugePage, 0);
 }
 
-// Blocks of random sizes, each filled with a number of its own: none may touch another, and what they take from first to last is
-// little more than they ever took at once.
+// Blocks of random sizes, each filled with a number of its own: none may touch another, and what they take from first to last
+// is little more than they ever took at once.
 TEST(BlockArenaTest, RandomBlocksKeepTheirContents) {
   struct Held {
     char* data;
