@@ -256,14 +256,14 @@ TEST(RunCommandTest, MemoryIsBounded) {
       RunHloCommand(command),
       StatusIs(absl::StatusCode::kResourceExhausted,
                HasSubstr("the arguments take 4.0 kB, the limit is 1.0 kB; raise it with --max_bytes")));
-  // The error names the limit that was given.
+  // The error names the limit that was given. The run holds p and b, the caller p once more.
   command.input =
       WriteText("both.hlo", "p = f32[1000] parameter(0) ROOT b = f32[2,1000] broadcast(p), dimensions={1}");
   command.max_bytes = 10000;
   EXPECT_THAT(
       RunHloCommand(command),
       StatusIs(absl::StatusCode::kResourceExhausted,
-               HasSubstr("main/b: the values alive here take 8.0 kB beside the 4.0 kB of arguments, the "
+               HasSubstr("main/b: the values alive here take 12.0 kB beside the 4.0 kB of arguments, the "
                          "limit is 10.0 kB; raise it with --max_bytes")));
 }
 
