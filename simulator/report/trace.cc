@@ -158,10 +158,9 @@ std::string TraceText(const Prediction& prediction) {
   const std::vector<Spent> spent = WhatTimeIsSpentOn(prediction);
   events.push_back(NameOf("process_name", kStep, absl::StrCat(prediction.machine, ", every core")));
   events.push_back(NameOf("thread_name", kStep, "step"));
-  events.push_back(Slice(
-      kStep,
-      absl::StrCat(TimeText(static_cast<double>(prediction.step_ps) * 1e-12), " a step: ", SharesOf(spent)),
-      0, prediction.step_ps));
+  std::string step = absl::StrCat(TimeText(static_cast<double>(prediction.step_ps) * 1e-12), " a step");
+  if (const std::string shares = SharesOf(spent); !shares.empty()) absl::StrAppend(&step, ": ", shares);
+  events.push_back(Slice(kStep, step, 0, prediction.step_ps));
   events.push_back(NameOf("thread_name", kSpent, "spent on"));
   for (const Spent& part : spent)
     events.push_back(Slice(kSpent, part.on, part.start_ps, part.end_ps - part.start_ps));

@@ -135,6 +135,12 @@ TEST(TraceTest, EveryEventIsThereAndParses) {
   }));
 }
 
+TEST(TraceTest, AStepWithoutWorkIsSpentOnNothing) {
+  const auto slices = SlicesByThread(nlohmann::json::parse(TraceText(Prediction())));
+  ASSERT_EQ(slices.size(), 1u);
+  EXPECT_EQ(slices.at(10)[0]["name"], "0.00 ns a step");
+}
+
 // Perfetto drops a slice that begins a nanosecond before the one before it ends.
 TEST(TraceTest, SlicesThatFollowEachOtherDoNotOverlapInNanoseconds) {
   Prediction prediction = Example();
