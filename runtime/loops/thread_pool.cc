@@ -11,11 +11,24 @@ namespace toroid {
 namespace {
 
 constexpr int kMaxThreads = 16;
+// How often a thread looks for the next loop, or the end of this one, before it sleeps: some 25 microseconds, less than it
+// takes to wake a thread.
+constexpr int kLooks = 1000;
+
+// Whether `condition` came true within so many looks.
+template <typename Condition>
+bool Look(int looks, const Condition& condition) {
+  for (int i = 0; i < looks; ++i) {
+    if (condition()) return true;
+    __builtin_ia32_pause();
+  }
+  return false;
+}
 
 using Body = absl::FunctionRef<void(int64_t, int64_t)>;
 
-// A loop being run. Each thread, the caller among them, takes the chunks of its own share, then those that are left of others': the
-// next loop over the same arrays finds in a core's cache what that core wrote.
+// A loop being run. Each thread, the caller among them, takes the chunks of its own share, then those that are left of
+// others': the next loop over the same arrays finds in a core's cache what that core wrote.
 struct Loop {
   Loop(int64_t n, int64_t chunk, int threads, Body body) : chunk(chunk), shares(threads), body(body) {
     const int64_t chunks = (n + chunk - 1) / chunk;
@@ -30,7 +43,7 @@ struct Loop {
   const int shares;
   const Body body;
   Share next[kMaxThreads];
-  int running = 0;  // Workers inside the loop; guarded by the pool's mutex.
+  std::atomic<int> running{0};  // Workers inside the loop; changed under the pool's mutex.
 
   void Work(int thread) {
     for (int s = 0; s < shares; ++s) {
@@ -55,6 +68,9 @@ int ThreadsOf(int wanted) {
 
 class ThreadPool::Workers {
  public:
+  // Threads that share processors with each other sleep at once: a look would keep another from work.
+  explicit Workers(int threads) : looks_(threads <= ThreadsOf(0) ? kLooks : 0) {}
+
   ~Workers() {
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -66,6 +82,7 @@ class ThreadPool::Workers {
 
   // Only one thread may call it at a time.
   void Run(Loop& loop, int threads) {
+    bool sleepers;
     {
       std::lock_guard<std::mutex> lock(mutex_);
       while (static_cast<int>(threads_.size()) < threads - 1) {
@@ -73,15 +90,21 @@ class ThreadPool::Workers {
       }
       loop_ = &loop;
       helpers_ = threads - 1;
-      ++generation_;
+      generation_.fetch_add(1, std::memory_order_release);
+      sleepers = sleepers_ > 0;
     }
-    wake_.notify_all();
+    if (sleepers) wake_.notify_all();
     inside_loop = true;
     loop.Work(0);
     inside_loop = false;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      loop_ = nullptr;
+    }
+    const auto done = [&] { return loop.running.load(std::memory_order_acquire) == 0; };
+    if (Look(looks_, done)) return;
     std::unique_lock<std::mutex> lock(mutex_);
-    loop_ = nullptr;
-    done_.wait(lock, [&] { return loop.running == 0; });
+    done_.wait(lock, done);
   }
 
  private:
@@ -90,30 +113,40 @@ class ThreadPool::Workers {
     int64_t seen = 0;
     std::unique_lock<std::mutex> lock(mutex_);
     while (true) {
-      wake_.wait(lock,
-                 [&] { return ended_ || (loop_ != nullptr && generation_ != seen && index < helpers_); });
+      ++sleepers_;
+      wake_.wait(lock, [&] {
+        return ended_ || (loop_ != nullptr && generation_.load() != seen && index < helpers_);
+      });
+      --sleepers_;
+      while (!ended_ && loop_ != nullptr && generation_.load() != seen && index < helpers_) {
+        seen = generation_.load();
+        Loop* loop = loop_;
+        loop->running.fetch_add(1);
+        lock.unlock();
+        loop->Work(index + 1);
+        lock.lock();
+        if (loop->running.fetch_sub(1, std::memory_order_release) == 1) done_.notify_all();
+        lock.unlock();
+        Look(looks_, [&] { return generation_.load(std::memory_order_acquire) != seen; });
+        lock.lock();
+      }
       if (ended_) return;
-      seen = generation_;
-      Loop* loop = loop_;
-      ++loop->running;
-      lock.unlock();
-      loop->Work(index + 1);
-      lock.lock();
-      if (--loop->running == 0) done_.notify_all();
     }
   }
 
+  const int looks_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable done_;
   Loop* loop_ = nullptr;
-  int64_t generation_ = 0;
+  std::atomic<int64_t> generation_{0};  // Changed under the mutex.
   int helpers_ = 0;
+  int sleepers_ = 0;
   bool ended_ = false;
   std::vector<std::thread> threads_;
 };
 
-ThreadPool::ThreadPool(int threads) : threads_(ThreadsOf(threads)), workers_(new Workers) {}
+ThreadPool::ThreadPool(int threads) : threads_(ThreadsOf(threads)), workers_(new Workers(threads_)) {}
 ThreadPool::~ThreadPool() = default;
 
 ScopedThreads::ScopedThreads(ThreadPool& pool) : outer_(current) { current = &pool; }
