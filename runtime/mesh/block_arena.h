@@ -22,9 +22,6 @@ class BlockArena {
   BlockArena& operator=(const BlockArena&) = delete;
 
   static constexpr int64_t kPage = 4096;
-  // From here on a block is asked for in huge pages where it extends the range: fewer page faults.
-  static constexpr int64_t kHugePage = 2 << 20, kHugeBytes = 2 * kHugePage;
-
   // `size` bytes, a multiple of kPage; null if there is no memory.
   char* Take(int64_t size);
   void Give(char* block, int64_t size);
@@ -33,8 +30,6 @@ class BlockArena {
   void Reserve();
   void AddFree(int64_t place, int64_t size);
   void RemoveFree(std::map<int64_t, int64_t>::iterator range);
-  // Beyond the end of what is in use; -1 if the addresses do not suffice.
-  int64_t Extend(int64_t size);
 
   std::mutex mutex_;
   bool reserved_ = false;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 // Smaller blocks are left to malloc.
-constexpr int64_t kPooledBytes = 128 << 10;
+constexpr int64_t kPooledBytes = 32 << 10;
 
 int64_t RoundUp(int64_t bytes) {
   const int64_t step = bytes >= kPooledBytes ? BlockArena::kPage : kAlignment;

@@ -39,12 +39,6 @@ TEST(BlockArenaTest, TheSmallestRangeThatHoldsABlockIsCut) {
   EXPECT_EQ(arena.Take(2 * kPage), large);
 }
 
-TEST(BlockArenaTest, LargeBlocksBeginAtHugePages) {
-  BlockArena arena;
-  arena.Take(kPage);
-  EXPECT_EQ(reinterpret_cast<intptr_t>(arena.Take(BlockArena::kHugeBytes)) % BlockArena::kHugePage, 0);
-}
-
 // Blocks of random sizes, each filled with a number of its own: none may touch another, and what they take from first to last
 // is little more than they ever took at once.
 TEST(BlockArenaTest, RandomBlocksKeepTheirContents) {
