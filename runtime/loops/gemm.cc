@@ -12,32 +12,52 @@
 namespace toroid::TOROID_LEVEL {
 namespace {
 
-constexpr int64_t kSmallFlops = 64 << 10;  // A task is worth about this many multiplications.
-// Least rows per task of a large product, so that packing is a small part.
-constexpr int64_t kTaskRows = 128;
+constexpr int64_t kSmallFlops = 64 << 10;        // A task is worth about this many multiplications.
+constexpr int64_t kTaskFlops = 8 * kSmallFlops;  // A product is cut into tasks of at least this many.
+// Least rows per task of a large product, so that packing is a small part; and least columns of one that has few rows.
+constexpr int64_t kTaskRows = 128, kTaskColumns = 64;
 constexpr int64_t kTinyFlops = 64;  // A product with n * k up to this is not packed.
 
-// Tasks are blocks of rows of one product. Where one ends changes no value.
+// A part of one product's result.
+struct Part {
+  int64_t row, rows, column, columns;
+};
+
+// Tasks are blocks of rows of one product, or of columns where rows are few. Where one ends changes no value.
 struct Tasks {
-  int64_t blocks, block_rows, grain;
+  int64_t row_blocks, column_blocks, block_rows, block_columns, grain;
 
   explicit Tasks(const GemmBatch& g) {
-    const int64_t row_flops = std::max<int64_t>(1, g.n * g.k);
-    blocks = std::clamp<int64_t>(std::min(g.m / kTaskRows, g.m * row_flops / (8 * kSmallFlops)), 1,
-                                 2 * NumThreads());
-    block_rows = (g.m + blocks - 1) / blocks;
-    grain = std::max<int64_t>(1, kSmallFlops / std::max<int64_t>(1, block_rows * row_flops));
+    const int64_t flops = g.m * std::max<int64_t>(1, g.n * g.k);
+    const auto pieces = [&](int64_t size, int64_t least, int64_t most) {
+      return std::clamp<int64_t>(std::min(size / least, flops / kTaskFlops), 1, most);
+    };
+    row_blocks = pieces(g.m, kTaskRows, 2 * NumThreads());
+    // Each packs all rows anew: no more than there are threads.
+    column_blocks = row_blocks == 1 ? pieces(g.n, kTaskColumns, NumThreads()) : 1;
+    block_rows = (g.m + row_blocks - 1) / row_blocks;
+    block_columns = (g.n + column_blocks - 1) / column_blocks;
+    // Whole lines of the cache, which two threads do not share.
+    if (column_blocks > 1) block_columns = (block_columns + 15) / 16 * 16;
+    grain = std::max<int64_t>(1, kSmallFlops / std::max<int64_t>(1, flops / (row_blocks * column_blocks)));
+  }
+  int64_t count() const { return row_blocks * column_blocks; }
+  // The part of task i; nothing of it may be left.
+  Part PartOf(int64_t i, const GemmBatch& g) const {
+    const int64_t row = i / column_blocks * block_rows, column = i % column_blocks * block_columns;
+    return {row, std::min(block_rows, g.m - row), column, std::min(block_columns, g.n - column)};
   }
 };
 
 // Integers, booleans and small products: lines of the result accumulate lines of rhs.
 template <typename T>
-void PlainProduct(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_t row, int64_t rows) {
+void PlainProduct(const GemmBatch& g, const T* lhs, const T* rhs, T* out, const Part& part) {
+  const int64_t from = part.column, to = part.column + part.columns;
   const int64_t lhs_m = g.lhs_order == MatrixOrder::kRowMajor ? g.k : 1;
   const int64_t lhs_k = g.lhs_order == MatrixOrder::kRowMajor ? 1 : g.m;
-  for (int64_t i = row; i < row + rows; ++i) {
+  for (int64_t i = part.row; i < part.row + part.rows; ++i) {
     T* line = out + i * g.n;
-    std::fill(line, line + g.n, T{0});
+    std::fill(line + from, line + to, T{0});
     for (int64_t k = 0; k < g.k; ++k) {
       const T a = lhs[i * lhs_m + k * lhs_k];
       if constexpr (std::is_integral_v<T>) {
@@ -46,12 +66,12 @@ void PlainProduct(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_
       if (g.rhs_order == MatrixOrder::kRowMajor) {
         const T* b = rhs + k * g.n;
         if constexpr (std::is_same_v<T, bool>) {
-          for (int64_t j = 0; j < g.n; ++j) line[j] |= b[j];
+          for (int64_t j = from; j < to; ++j) line[j] |= b[j];
         } else {
-          for (int64_t j = 0; j < g.n; ++j) line[j] += a * b[j];
+          for (int64_t j = from; j < to; ++j) line[j] += a * b[j];
         }
       } else {
-        for (int64_t j = 0; j < g.n; ++j) {
+        for (int64_t j = from; j < to; ++j) {
           if constexpr (std::is_same_v<T, bool>) {
             line[j] |= rhs[j * g.k + k];
           } else {
@@ -63,19 +83,19 @@ void PlainProduct(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_
   }
 }
 
-// Rows [row, row + rows) of one product of the batch. The size of the shared matrix alone selects the method,
-// so equal rows give equal bits.
+// A part of one product of the batch. The size of the shared matrix alone selects the method, so equal rows give equal bits.
 template <typename T>
-void Product(const GemmBatch& g, const T* lhs, const T* rhs, T* out, int64_t row, int64_t rows) {
-  if (g.n * g.k <= kTinyFlops) return PlainProduct(g, lhs, rhs, out, row, rows);
+void Product(const GemmBatch& g, const T* lhs, const T* rhs, T* out, const Part& part) {
+  if (g.n * g.k <= kTinyFlops) return PlainProduct(g, lhs, rhs, out, part);
   const bool lhs_rows = g.lhs_order == MatrixOrder::kRowMajor,
              rhs_rows = g.rhs_order == MatrixOrder::kRowMajor;
-  BlockedGemm<T>({lhs + row * (lhs_rows ? g.k : 1), rows, g.k, lhs_rows ? g.k : 1, lhs_rows ? 1 : g.m},
-                 {rhs, g.k, g.n, rhs_rows ? g.n : 1, rhs_rows ? 1 : g.k},
-                 {out + row * g.n, rows, g.n, g.n, 1});
+  BlockedGemm<T>(
+      {lhs + part.row * (lhs_rows ? g.k : 1), part.rows, g.k, lhs_rows ? g.k : 1, lhs_rows ? 1 : g.m},
+      {rhs + part.column * (rhs_rows ? 1 : g.k), g.k, part.columns, rhs_rows ? g.n : 1, rhs_rows ? 1 : g.k},
+      {out + part.row * g.n + part.column, part.rows, part.columns, g.n, 1});
 }
 
-template <typename T, void (*kProduct)(const GemmBatch&, const T*, const T*, T*, int64_t, int64_t)>
+template <typename T, void (*kProduct)(const GemmBatch&, const T*, const T*, T*, const Part&)>
 void RunBatch(const GemmBatch& g, const void* lhs_data, const void* rhs_data, void* out_data) {
   const T* lhs = static_cast<const T*>(lhs_data);
   const T* rhs = static_cast<const T*>(rhs_data);
@@ -86,12 +106,12 @@ void RunBatch(const GemmBatch& g, const void* lhs_data, const void* rhs_data, vo
     return;
   }
   const Tasks tasks(g);
-  ParallelFor(g.batch * tasks.blocks, tasks.grain, [&](int64_t begin, int64_t end) {
+  ParallelFor(g.batch * tasks.count(), tasks.grain, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t b = task / tasks.blocks, row = task % tasks.blocks * tasks.block_rows;
-      const int64_t rows = std::min(tasks.block_rows, g.m - row);
-      if (rows <= 0) continue;
-      kProduct(g, lhs + b * g.lhs_stride, rhs + b * g.rhs_stride, out + b * g.m * g.n, row, rows);
+      const int64_t b = task / tasks.count();
+      const Part part = tasks.PartOf(task % tasks.count(), g);
+      if (part.rows <= 0 || part.columns <= 0) continue;
+      kProduct(g, lhs + b * g.lhs_stride, rhs + b * g.rhs_stride, out + b * g.m * g.n, part);
     }
   });
 }
@@ -121,9 +141,9 @@ int64_t GemmScratchBytes(PrimitiveType type, const GemmBatch& gemm) {
   const bool packs = type == xla::F32 || type == xla::F64 || IsComplex(type);
   if (!packs || gemm.n * gemm.k <= kTinyFlops || gemm.batch == 0 || gemm.m == 0) return 0;
   const Tasks tasks(gemm);
-  const int64_t at_work = (gemm.batch * tasks.blocks + tasks.grain - 1) / tasks.grain;
+  const int64_t at_work = (gemm.batch * tasks.count() + tasks.grain - 1) / tasks.grain;
   return std::min<int64_t>(NumThreads(), at_work) *
-         BlockedGemmBytes(tasks.block_rows, gemm.n, gemm.k, ByteWidth(type));
+         BlockedGemmBytes(tasks.block_rows, tasks.block_columns, gemm.k, ByteWidth(type));
 }
 
 }  // namespace toroid::TOROID_LEVEL

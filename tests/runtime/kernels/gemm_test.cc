@@ -149,6 +149,38 @@ TEST(GemmTest, EqualRowsGiveEqualBitsInLargeProducts) {
   }
 }
 
+// Their columns are cut among threads.
+TEST(GemmTest, EqualRowsGiveEqualBitsInWideProductsOfFewRows) {
+  std::mt19937 random(4);
+  for (const int64_t m : {1, 2, 5, 12, 13, 64, 127, 200}) {
+    const int64_t n = 500 + random() % 2000, k = 300 + random() % 500;
+    for (const GemmBatch& g : Orders(m, n, k)) {
+      CheckRows<float>(xla::F32, g, random);
+      if (m < 10) CheckRows<std::complex<float>>(xla::C64, g, random);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// Whole numbers, whose sums no order rounds: columns cut among threads, and on one thread.
+TEST(GemmTest, WideProductsOfIntegersDoNotDependOnThreads) {
+  std::mt19937 random(5);
+  for (const GemmBatch& g : Orders(3, 1501, 700)) {
+    std::vector<uint32_t> lhs(g.m * g.k), rhs(g.k * g.n), expected(g.m * g.n);
+    for (uint32_t& x : lhs) x = random();
+    for (uint32_t& x : rhs) x = random();
+    const bool rhs_rows = g.rhs_order == MatrixOrder::kRowMajor;
+    for (int64_t i = 0; i < g.m * g.n; ++i) {
+      for (int64_t k = 0; k < g.k; ++k) {
+        expected[i] += lhs[LhsPlace(g, i / g.n, k)] * rhs[rhs_rows ? k * g.n + i % g.n : i % g.n * g.k + k];
+      }
+    }
+    ThreadPool four(4);
+    const ScopedThreads threads(four);
+    EXPECT_EQ(Multiply(xla::U32, g, lhs, rhs), expected);
+  }
+}
+
 // Each product of a batch has its own right side: its results equal those of the product alone.
 TEST(GemmTest, AProductOfABatchHasTheBitsOfTheProductAlone) {
   std::mt19937 random(3);
