@@ -69,16 +69,25 @@ Lines<kLanes> LinesFrom(int64_t first, int64_t apart, int64_t count, int64_t ste
 
 // to[j] lane i = from[i] lane j for i < rows, j < columns, which are at most kLanes; 0 in other lanes.
 void Transpose(const cmplx<Vector>* from, int64_t rows, int64_t columns, cmplx<Vector>* to) {
-  alignas(64) double r[kLanes][kLanes] = {}, i[kLanes][kLanes] = {};
-  for (int64_t row = 0; row < rows; ++row) {
-    std::memcpy(r[row], &from[row].r, sizeof(Vector));
-    std::memcpy(i[row], &from[row].i, sizeof(Vector));
-  }
-  TransposeLanes<kLanes>(r);
-  TransposeLanes<kLanes>(i);
-  for (int64_t j = 0; j < columns; ++j) {
-    std::memcpy(&to[j].r, r[j], sizeof(Vector));
-    std::memcpy(&to[j].i, i[j], sizeof(Vector));
+  typename VectorOf<double, kLanes>::type r[kLanes] = {}, i[kLanes] = {};
+  const auto exchange = [&](int64_t n, int64_t m) __attribute__((always_inline)) {
+#pragma GCC unroll 8
+    for (int64_t row = 0; row < n; ++row) {
+      std::memcpy(&r[row], &from[row].r, sizeof(Vector));
+      std::memcpy(&i[row], &from[row].i, sizeof(Vector));
+    }
+    TransposeVectors<kLanes>(r);
+    TransposeVectors<kLanes>(i);
+#pragma GCC unroll 8
+    for (int64_t j = 0; j < m; ++j) {
+      std::memcpy(&to[j].r, &r[j], sizeof(Vector));
+      std::memcpy(&to[j].i, &i[j], sizeof(Vector));
+    }
+  };
+  if (rows == kLanes && columns == kLanes) {
+    exchange(kLanes, kLanes);
+  } else {
+    exchange(rows, columns);
   }
 }
 
