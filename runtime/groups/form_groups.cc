@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "hlo/base/status.h"
 #include "runtime/groups/group.h"
@@ -82,7 +83,7 @@ class Former {
       unit_of_[s] = order_.Add(producers);
       if (effect) last_effect = unit_of_[s];
     }
-    DissolveLoneReductions();
+    PlaceLoneReductions();
     Rebuild();
   }
 
@@ -255,14 +256,68 @@ class Former {
     from = {};
   }
 
-  // A reduction alone has a kernel of its own, for more kinds of dimensions.
-  void DissolveLoneReductions() {
-    for (Members& members : members_) {
-      if (members.steps.size() != 1 || plan_.steps[members.steps[0]].instruction->opcode() != Opcode::kReduce)
-        continue;
-      group_of_[members.steps[0]] = -1;
-      members = {};
+  bool IsLoneReduction(const Members& members) const {
+    return members.steps.size() == 1 &&
+           plan_.steps[members.steps[0]].instruction->opcode() == Opcode::kReduce;
+  }
+
+  // The slots that members of the group read from memory, not counting start values.
+  absl::InlinedVector<int, 8> SlotsReadBy(int group) const {
+    absl::InlinedVector<int, 8> slots;
+    for (const int s : members_[group].steps) {
+      const Step& step = plan_.steps[s];
+      const size_t n =
+          step.instruction->opcode() == Opcode::kReduce ? step.operands.size() / 2 : step.operands.size();
+      for (size_t i = 0; i < n; ++i) {
+        const int slot = views_.RootOf(step.operands[i]).slot;
+        if (GroupOfSlot(slot) != group) slots.push_back(slot);
+      }
     }
+    return slots;
+  }
+
+  // A reduction alone joins a group that reads its operand as well: the array is read once. Others have a kernel of their own,
+  // for more kinds of dimensions.
+  void PlaceLoneReductions() {
+    absl::flat_hash_map<int, absl::InlinedVector<int, 2>>
+        readers;  // Groups, by slot of a lone reduction's operand.
+    std::vector<int> lone;
+    for (int g = 0; g < static_cast<int>(members_.size()); ++g) {
+      if (!IsLoneReduction(members_[g])) continue;
+      lone.push_back(g);
+      for (const int slot : SlotsReadBy(g)) readers[slot];
+    }
+    if (lone.empty()) return;
+    for (int g = 0; g < static_cast<int>(members_.size()); ++g) {
+      for (const int slot : SlotsReadBy(g)) {
+        const auto found = readers.find(slot);
+        if (found != readers.end() && (found->second.empty() || found->second.back() != g))
+          found->second.push_back(g);
+      }
+    }
+    for (const int g : lone) {
+      if (!IsLoneReduction(members_[g])) continue;  // Others have joined it.
+      const int s = members_[g].steps[0];
+      bool joined = false;
+      for (const int slot : SlotsReadBy(g)) {
+        for (const int reader : readers[slot]) joined = joined || JoinsReader(s, g, reader);
+      }
+      if (joined) continue;
+      group_of_[s] = -1;
+      members_[g] = {};
+    }
+  }
+
+  // The reduction, alone in its group, becomes a member of one that reads the same array. False if it cannot.
+  bool JoinsReader(int s, int alone, int reader) {
+    if (reader == alone || members_[reader].steps.empty() || !HasRoom(reader, plan_.steps[s])) return false;
+    const Candidate candidate = CandidateOf(plan_.steps[s]);
+    const Fit fit = FitOf(plan_.steps[s], candidate, members_[reader]);
+    if (!fit.fits || !order_.Merge(unit_of_group_[reader], unit_of_group_[alone])) return false;
+    Join(s, candidate, reader, fit, members_[alone].inputs);
+    members_[alone] = {};
+    part_of_[alone] = reader;
+    return true;
   }
 
   // The new list of steps: groups, and the steps that stay.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -26,10 +27,12 @@ std::string PlanOf(const std::string& body) {
   return (*executor)->PlanText();
 }
 
-// The kinds of the entry's steps.
+// The kinds of the entry's steps, which the plan's text begins with.
 std::vector<std::string> StepsOf(const std::string& body) {
   std::vector<std::string> kinds;
-  for (const absl::string_view line : absl::StrSplit(PlanOf(body), '\n')) {
+  const std::vector<std::string> lines = absl::StrSplit(PlanOf(body), '\n');
+  for (size_t i = 2; i < lines.size() && absl::StartsWith(lines[i], " "); ++i) {
+    const absl::string_view line = lines[i];
     if (line.substr(0, 2) != "  " || line.substr(0, 3) == "   ") continue;
     kinds.emplace_back(line.substr(2, line.find("  ", 2) - 2));
   }
@@ -66,6 +69,30 @@ TEST(FormGroupsTest, ASumOverLinesEndsAGroup) {
                       "s = f32[32] reduce(a, z), dimensions={0}, to_apply=add "
                       "b = f32[64,32] broadcast(s), dimensions={1} ROOT y = f32[64,32] subtract(x, b)"),
               ElementsAre("group of 2", "group of 1"));
+}
+
+TEST(FormGroupsTest, SumsOfOneArrayReadItOnce) {
+  const std::string sums =
+      "x = f32[64,32] parameter(0) z = f32[] constant(0) s = f32[32] reduce(x, z), dimensions={0}, to_apply=add "
+      "a = f32[64,32] multiply(x, x) q = f32[32] reduce(a, z), dimensions={0}, to_apply=add ";
+  EXPECT_THAT(StepsOf(sums + "ROOT y = f32[32] add(s, q)"), ElementsAre("group of 3", "group of 1"));
+  EXPECT_THAT(PlanOf(sums + "ROOT y = f32[32] add(s, q)"), HasSubstr("reads 8.2 kB, writes 256 B"));
+  // Two that are alone.
+  EXPECT_THAT(StepsOf("x = f32[64,32] parameter(0) z = f32[] constant(0) "
+                      "s = f32[32] reduce(x, z), dimensions={0}, to_apply=add "
+                      "m = f32[32] reduce(x, z), dimensions={0}, to_apply=max ROOT y = f32[32] add(s, m)"),
+              ElementsAre("group of 2", "group of 1"));
+  // The group that reads the array needs the sum.
+  EXPECT_THAT(StepsOf("x = f32[64,32] parameter(0) z = f32[] constant(0) "
+                      "s = f32[32] reduce(x, z), dimensions={0}, to_apply=add "
+                      "b = f32[64,32] broadcast(s), dimensions={1} ROOT y = f32[64,32] subtract(x, b)"),
+              ElementsAre("reduce", "group of 1"));
+  // One sums lines, the other rows of another length.
+  EXPECT_THAT(StepsOf("x = f32[64,32] parameter(0) z = f32[] constant(0) r = f32[2048] reshape(x) "
+                      "s = f32[32] reduce(x, z), dimensions={0}, to_apply=add "
+                      "m = f32[] reduce(r, z), dimensions={0}, to_apply=max "
+                      "b = f32[32] broadcast(m), dimensions={} ROOT y = f32[32] add(s, b)"),
+              ElementsAre("reshape", "reduce", "reduce", "group of 1"));
 }
 
 TEST(FormGroupsTest, BroadcastsAndSlicesAreReadWhereTheyAre) {
