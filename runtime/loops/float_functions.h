@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace toroid {
 
@@ -27,36 +28,50 @@ inline WrappedInt BitsOf(float x) { return std::bit_cast<uint32_t>(x); }
 inline float FloatOfBits(WrappedInt x) { return std::bit_cast<float>(x.bits); }
 inline float ToFloat(WrappedInt x) { return static_cast<float>(static_cast<int32_t>(x.bits)); }
 inline float Choose(bool condition, float on_true, float on_false) { return condition ? on_true : on_false; }
+// The second operand if either is not a number, or both are zero.
+inline float GreaterOrSecond(float a, float b) { return a > b ? a : b; }
+inline float LesserOrSecond(float a, float b) { return a < b ? a : b; }
 inline float Magnitude(float x) { return std::fabs(x); }
 inline float WithSignOf(float magnitude, float sign) { return std::copysign(magnitude, sign); }
 
-// e^x in float; error below 2 units in the last place.
+// e^x = fraction * 2^exponent, the fraction between 0.7 and 1.5.
+template <typename F>
+struct PowerOfE {
+  F fraction;
+  decltype(BitsOf(std::declval<F>())) exponent;
+};
+
+// For -104 <= x <= 89; the fraction of what is not a number is none either.
 //   x = n ln 2 + r, |r| <= ln(2) / 2, e^x = 2^n * e^r with e^r = 1 + r + r^2 * polynomial(r)
 // Source: coefficients of expf in the Cephes library (Moshier).
 template <typename F>
-F ExpOf(F x) {
-  // Beyond these the result is 0 or infinite; NaN passes through.
-  const F bounded = Choose(x < -104.0f, F(-104.0f), Choose(x > 89.0f, F(89.0f), x));
+PowerOfE<F> PowerOfEOf(F x) {
   // Adding 1.5 * 2^23 rounds to an integer, which is then in the low bits.
   constexpr float kRound = 12582912.0f;
-  const F rounded = bounded * 1.44269504088896341f + kRound;
+  const F rounded = x * 1.44269504088896341f + kRound;
   const F n = rounded - kRound;
-  const F r = (bounded - n * 0.693359375f) - n * -2.12194440e-4f;
+  const F r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
   F p = r * 1.9875691500e-4f + 1.3981999507e-3f;
   p = p * r + 8.3334519073e-3f;
   p = p * r + 4.1665795894e-2f;
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
-  const F y = p * (r * r) + r + 1.0f;
-  // 2^n in two factors, each a normal number.
-  const auto exponent = BitsOf(rounded) - std::bit_cast<uint32_t>(kRound);
-  const auto half = exponent >> 1;
-  const F first = FloatOfBits((half + 127) << 23);
-  const F second = FloatOfBits((exponent - half + 127) << 23);
-  return y * first * second;
+  return {p * (r * r) + r + 1.0f, BitsOf(rounded) - std::bit_cast<uint32_t>(kRound)};
 }
 
-// tanh |x| = |x| + |x|^3 * polynomial(x^2) below 0.625, 1 - 2 / (e^2|x| + 1) above.
+// e^x in float; error below 2 units in the last place.
+template <typename F>
+F ExpOf(F x) {
+  // Beyond these the result is 0 or infinite; NaN passes through.
+  const PowerOfE<F> power = PowerOfEOf<F>(GreaterOrSecond(F(-104.0f), LesserOrSecond(F(89.0f), x)));
+  // 2^n in two factors, each a normal number.
+  const auto half = power.exponent >> 1;
+  const F first = FloatOfBits((half + 127) << 23);
+  const F second = FloatOfBits((power.exponent - half + 127) << 23);
+  return power.fraction * first * second;
+}
+
+// tanh |x| = |x| + |x|^3 * polynomial(x^2) below 0.625, 1 - 2 / (e^2|x| + 1) above; error below 2 units in the last place.
 // Source: coefficients of tanhf in the Cephes library (Moshier).
 template <typename F>
 F TanhOf(F x) {
@@ -66,7 +81,10 @@ F TanhOf(F x) {
   p = p * z + 1.33314422036e-1f;
   p = p * z - 3.33332819422e-1f;
   const F small = p * z * a + a;
-  const F large = F(1.0f) - F(2.0f) / (ExpOf<F>(a * 2.0f) + 1.0f);
+  // From e^20 on the quotient is too small to change the 1.
+  const PowerOfE<F> power = PowerOfEOf<F>(LesserOrSecond(F(20.0f), a + a));
+  const F exponential = power.fraction * FloatOfBits((power.exponent + 127) << 23);
+  const F large = F(1.0f) - F(2.0f) / (exponential + 1.0f);
   return WithSignOf(Choose(a < 0.625f, small, large), x);
 }
 
