@@ -276,8 +276,8 @@ class Former {
     return slots;
   }
 
-  // A reduction alone joins a group that reads its operand as well: the array is read once. Others have a kernel of their own,
-  // for more kinds of dimensions.
+  // A reduction alone joins a group that reads its operand as well: the array is read once. Else a sum over lines stays a
+  // group, which makes it on all threads; others have a kernel of their own, for more kinds of dimensions.
   void PlaceLoneReductions() {
     absl::flat_hash_map<int, absl::InlinedVector<int, 2>>
         readers;  // Groups, by slot of a lone reduction's operand.
@@ -302,7 +302,7 @@ class Former {
       for (const int slot : SlotsReadBy(g)) {
         for (const int reader : readers[slot]) joined = joined || JoinsReader(s, g, reader);
       }
-      if (joined) continue;
+      if (joined || CandidateOf(plan_.steps[s]).kind == Candidate::Kind::kLines) continue;
       group_of_[s] = -1;
       members_[g] = {};
     }

@@ -86,13 +86,13 @@ TEST(FormGroupsTest, SumsOfOneArrayReadItOnce) {
   EXPECT_THAT(StepsOf("x = f32[64,32] parameter(0) z = f32[] constant(0) "
                       "s = f32[32] reduce(x, z), dimensions={0}, to_apply=add "
                       "b = f32[64,32] broadcast(s), dimensions={1} ROOT y = f32[64,32] subtract(x, b)"),
-              ElementsAre("reduce", "group of 1"));
+              ElementsAre("group of 1", "group of 1"));
   // One sums lines, the other rows of another length.
   EXPECT_THAT(StepsOf("x = f32[64,32] parameter(0) z = f32[] constant(0) r = f32[2048] reshape(x) "
                       "s = f32[32] reduce(x, z), dimensions={0}, to_apply=add "
                       "m = f32[] reduce(r, z), dimensions={0}, to_apply=max "
                       "b = f32[32] broadcast(m), dimensions={} ROOT y = f32[32] add(s, b)"),
-              ElementsAre("reshape", "reduce", "reduce", "group of 1"));
+              ElementsAre("reshape", "group of 1", "reduce", "group of 1"));
 }
 
 TEST(FormGroupsTest, BroadcastsAndSlicesAreReadWhereTheyAre) {
