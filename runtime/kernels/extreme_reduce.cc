@@ -152,9 +152,8 @@ constexpr bool kHasLoop =
 template <typename T, typename I>
 class Fold {
  public:
-  Fold(const ExtremeReducer& reducer, PrimitiveType type, const ReducedLines& lines, const T* x,
-       const I* index, T* value, I* place)
-      : reducer_(reducer), lines_(lines), x_(x), index_(index), value_(value), place_(place) {
+  Fold(const ExtremeReducer& reducer, PrimitiveType type, const ReducedLines& lines)
+      : reducer_(reducer), lines_(lines) {
     constexpr ExtremeReducer::Case kKeep;
     const bool upwards = reducer.at(Relation::kGreater) == kKeep,
                downwards = reducer.at(Relation::kLess) == kKeep;
@@ -163,15 +162,17 @@ class Fold {
     upwards_ = upwards;
   }
 
-  // The lines with these numbers outside, and these elements of them.
-  void Run(int64_t outside, int64_t begin, int64_t end) const {
+  // The lines with these numbers outside, and these elements of them, of one device's arrays.
+  void Run(const T* all_x, const I* all_index, T* all_values, I* all_places, int64_t outside, int64_t begin,
+           int64_t end) const {
     const int64_t first = outside * lines_.reduced * lines_.kept_inside;
-    if (lines_.kept_inside == 1) return Along(x_ + first, index_ + first, value_[outside], place_[outside]);
-    T* value = value_ + outside * lines_.kept_inside;
-    I* place = place_ + outside * lines_.kept_inside;
+    if (lines_.kept_inside == 1)
+      return Along(all_x + first, all_index + first, all_values[outside], all_places[outside]);
+    T* value = all_values + outside * lines_.kept_inside;
+    I* place = all_places + outside * lines_.kept_inside;
     for (int64_t l = 0; l < lines_.reduced; ++l) {
-      const T* x = x_ + first + l * lines_.kept_inside;
-      const I* index = index_ + first + l * lines_.kept_inside;
+      const T* x = all_x + first + l * lines_.kept_inside;
+      const I* index = all_index + first + l * lines_.kept_inside;
       for (int64_t k = begin; k < end; ++k) Add(x[k], index[k], value[k], place[k]);
     }
   }
@@ -207,10 +208,6 @@ class Fold {
 
   const ExtremeReducer& reducer_;
   const ReducedLines& lines_;
-  const T* const x_;
-  const I* const index_;
-  T* const value_;
-  I* const place_;
   LineReduction skip_;
   bool upwards_ = false;
 };
@@ -230,19 +227,18 @@ void RunRows(const ExtremeReducer& reducer, PrimitiveType type, const ReducedLin
   constexpr int64_t kGrain = 16 << 10, kColumns = 1024;
   const int64_t parts = (lines.kept_inside + kColumns - 1) / kColumns;
   const int64_t elements = lines.reduced * std::min(lines.kept_inside, kColumns);
-  for (int64_t r = 0; r < rows.count; ++r) {
-    const Fold<T, I> fold(reducer, type, lines, reinterpret_cast<const T*>(rows.x + r * rows.x_stride),
-                          reinterpret_cast<const I*>(rows.index + r * rows.index_stride),
-                          reinterpret_cast<T*>(rows.value + r * rows.value_stride),
-                          reinterpret_cast<I*>(rows.place + r * rows.place_stride));
-    ParallelFor(lines.kept_outside * parts, std::max<int64_t>(1, kGrain / elements),
-                [&](int64_t begin, int64_t end) {
-                  for (int64_t i = begin; i < end; ++i) {
-                    const int64_t column = i % parts * kColumns;
-                    fold.Run(i / parts, column, std::min(column + kColumns, lines.kept_inside));
-                  }
-                });
-  }
+  const int64_t tasks = lines.kept_outside * parts;  // Of a device.
+  const Fold<T, I> fold(reducer, type, lines);
+  ParallelFor(rows.count * tasks, std::max<int64_t>(1, kGrain / elements), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t row = i / tasks, outside = i % tasks / parts, column = i % parts * kColumns;
+      fold.Run(reinterpret_cast<const T*>(rows.x + row * rows.x_stride),
+               reinterpret_cast<const I*>(rows.index + row * rows.index_stride),
+               reinterpret_cast<T*>(rows.value + row * rows.value_stride),
+               reinterpret_cast<I*>(rows.place + row * rows.place_stride), outside, column,
+               std::min(column + kColumns, lines.kept_inside));
+    }
+  });
 }
 
 Runner FindRunner(PrimitiveType type, PrimitiveType index) {
