@@ -51,6 +51,8 @@ class Maker {
   }
 
  private:
+  static bool Folds(const BlockOp& op) { return op.kind == BlockOp::Kind::kFoldLines; }
+
   bool Fits(const BlockOp& op) const {
     if (!open_.empty() && open_[0].per_row != op.per_row) return false;
     if (open_.size() >= kMostOps || read_.size() + 3 > kMostInputs) return false;
@@ -80,6 +82,9 @@ class Maker {
         read_.push_back(r);
       }
       if (const auto writer = written_by_.find(r); writer != written_by_.end()) Join(index, writer->second);
+      // A fold does little with what it reads: it is there once for all.
+      const int reader = read_by_.try_emplace(r, index).first->second;
+      if (reader != index && (Folds(op) || Folds(open_[reader]))) Join(index, reader);
     }
     if (const auto writer = written_by_.find(op.to); writer != written_by_.end()) Join(index, writer->second);
     written_by_[op.to] = index;
@@ -111,6 +116,7 @@ class Maker {
     part_.clear();
     read_.clear();
     written_by_.clear();
+    read_by_.clear();
   }
 
   std::unique_ptr<BlockChain> ChainOf(const std::vector<const BlockOp*>& ops) const {
@@ -118,6 +124,7 @@ class Maker {
     made->begin = static_cast<int>(program_.ops.size());
     made->end = made->begin + static_cast<int>(ops.size());
     made->per_row = ops[0]->per_row;
+    for (const BlockOp* op : ops) made->folds |= Folds(*op);
     std::map<int, int> value_of;  // By register.
     for (const BlockOp* op : ops) {
       for (int i = 0; i < 3; ++i) {
@@ -136,7 +143,8 @@ class Maker {
     }
     for (const BlockOp* op : ops) {
       const int r = op->to;
-      const bool is_read = last_read_[r] >= at_ || program_.registers[r].place == Place::kOutput;
+      const Place place = program_.registers[r].place;
+      const bool is_read = last_read_[r] >= at_ || place == Place::kOutput || place == Place::kSums;
       if (!is_read || std::count(made->outputs.begin(), made->outputs.end(), r) != 0) continue;
       made->outputs.push_back(r);
       made->chain.outputs.push_back(value_of.at(r));
@@ -159,7 +167,8 @@ class Maker {
   std::vector<BlockOp> open_;
   std::vector<int> part_;                     // By open op: another one of its part.
   std::vector<int> read_;                     // Registers that open ops found written.
-  absl::flat_hash_map<int, int> written_by_;  // The last open op.
+  absl::flat_hash_map<int, int> written_by_;  // By register: the last open op that writes it.
+  absl::flat_hash_map<int, int> read_by_;     // The first that reads it.
 };
 
 }  // namespace

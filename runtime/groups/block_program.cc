@@ -183,11 +183,13 @@ class Compiler {
       case GroupNode::Kind::kReduceLong: {
         const bool lines = node.kind == GroupNode::Kind::kReduceLines;
         const int x = Held(node.operands[0]);
-        BlockOp& op = Add(lines ? Kind::kFoldLines : Kind::kFoldPart, -1, x);
+        const int sums = lines ? NewRegister(HeldWidth(node), false, Place::kSums) : -1;
+        BlockOp& op = lines ? Add(Kind::kFoldLines, sums, sums, x) : Add(Kind::kFoldPart, -1, x);
         op.node = i;
         op.number = static_cast<int>(program_->sinks.size());
         op.width = static_cast<int16_t>(HeldWidth(node));
-        program_->sinks.push_back({i, output_of_[i], op.width});
+        if (lines) op.meaning = {node.folds, HeldType(node.type), HeldType(node.type)};
+        program_->sinks.push_back({i, output_of_[i], op.width, sums});
         return;
       }
     }

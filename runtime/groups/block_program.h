@@ -31,7 +31,7 @@ struct BlockOp {
     kSelect,
     kReduceRows,
     kExpand,
-    kFoldLines,  // Into the sums of the band.
+    kFoldLines,  // b into the sums of the band, a.
     kFoldPart,   // Into the sum of this part of a long row.
   };
   Kind kind = Kind::kCopy;
@@ -61,6 +61,8 @@ inline bool IsOfElements(BlockOp::Kind kind) {
 struct BlockChain {
   int begin = 0, end = 0;  // Among the program's ops.
   bool per_row = false;
+  // Some op is a kFoldLines: the first block of a unit, which has no sums yet, runs op by op.
+  bool folds = false;
   std::vector<int> inputs, outputs;  // Registers, in the order of the chain's.
   Chain chain;
 
@@ -80,9 +82,10 @@ struct BlockChain {
 
 struct BlockProgram : KernelCache {
   struct Register {
-    enum class Place : uint8_t { kPointer, kScratch, kOutput };
-    Place place = Place::kPointer;  // kPointer: set by kRead or kExpand, if it needs no storage.
-    int index = 0;                  // Slot of the scratch memory, or output of the group.
+    enum class Place : uint8_t { kPointer, kScratch, kOutput, kSums };
+    // kPointer: set by kRead or kExpand, if it needs no storage. kSums: set for each unit.
+    Place place = Place::kPointer;
+    int index = 0;  // Slot of the scratch memory, or output of the group.
     int16_t width = 0;
     bool per_row = false;
   };
@@ -91,6 +94,7 @@ struct BlockProgram : KernelCache {
     int node;
     int output;
     int16_t width;  // Bytes of a sum.
+    int sums = -1;  // Lines: the register.
   };
   // Output `output` may take the storage of an input, if that dies.
   struct InPlace {

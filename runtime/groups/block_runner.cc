@@ -86,6 +86,12 @@ void BlockRunner::RunUnits(int64_t begin, int64_t end) const {
   for (int64_t unit = begin; unit < end; ++unit) {
     Block block{0, 0, 0, 0, unit, true};
     if (layout_.bands > 0) {
+      for (size_t s = 0; s < program_.sinks.size(); ++s) {
+        const BlockProgram::Sink& sink = program_.sinks[s];
+        state.repeat[sink.sums] = false;
+        state.data[sink.sums] = layout_.bands == 1 ? state.SumOf(static_cast<int>(s))
+                                                   : sums_[s] + unit * layout_.sum_elements * sink.width;
+      }
       const int64_t segment = unit / layout_.bands, band = unit % layout_.bands;
       const int64_t blocks = CeilOfRatio(group_.segment_rows, layout_.rows_per_block);
       const int64_t first = band * blocks / layout_.bands, last = (band + 1) * blocks / layout_.bands;
@@ -197,11 +203,10 @@ void BlockRunner::Step(const BlockOp& op, const Block& block, State& state) cons
       }
       return;
     case Kind::kFoldLines: {
-      char* sum = layout_.bands == 1 ? state.SumOf(op.number)
-                                     : sums_[op.number] + block.unit * layout_.sum_elements * op.width;
-      if (block.first_of_unit) return CopyLine(op.width, data[op.a], repeat[op.a] ? 0 : 1, block.count, sum);
-      return group_.nodes[op.node].fold(sum, data[op.a], sum, block.count,
-                                        repeat[op.a] ? Repeat::kSecond : Repeat::kNone);
+      char* sums = data[op.a];
+      if (block.first_of_unit) return CopyLine(op.width, data[op.b], repeat[op.b] ? 0 : 1, block.count, sums);
+      return group_.nodes[op.node].fold(sums, data[op.b], sums, block.count,
+                                        repeat[op.b] ? Repeat::kSecond : Repeat::kNone);
     }
     case Kind::kFoldPart: {
       const char* x = data[op.a];
@@ -265,8 +270,9 @@ void BlockRunner::RunChain(const BlockChain& chain, const Block& block, State& s
   const size_t inputs = chain.inputs.size();
   uint64_t repeats = 0;
   for (size_t i = 0; i < inputs; ++i) repeats |= uint64_t{state.repeat[chain.inputs[i]]} << i;
-  const bool one = std::popcount(repeats) == static_cast<int>(inputs);
-  const ChainCode* code = one ? nullptr : chain.CodeFor(repeats);
+  const bool by_ops =
+      std::popcount(repeats) == static_cast<int>(inputs) || (chain.folds && block.first_of_unit);
+  const ChainCode* code = by_ops ? nullptr : chain.CodeFor(repeats);
   if (code == nullptr) {
     for (int o = chain.begin; o < chain.end; ++o) RunOp(program_.ops[o], block, state);
     return;

@@ -48,6 +48,7 @@ ReduceForm ReduceFormOf(const Instruction& reduce) {
   const std::optional<SimpleBody> body = ClassifyBody(*reduce.called(0));
   if (!body.has_value()) return form;
   const PrimitiveType type = HeldType(shape.element_type());
+  form.opcode = body->opcode;
   form.line = FindLineReduction(body->opcode, type);
   form.fold = FindBinaryLoop(body->opcode, type);
   if (form.line.along == nullptr || form.fold == nullptr) return form;

@@ -49,6 +49,7 @@ struct GroupNode {
   int input = 0;
   int64_t input_elements = 0;  // Per device, of the whole input.
   // Reductions.
+  Opcode folds = Opcode::kUnknown;  // What they fold by.
   LineReduction line;
   BinaryLoop fold = nullptr;
 };
@@ -82,6 +83,7 @@ struct ReduceForm {
   Kind kind = Kind::kNone;
   int64_t row_length = 0;    // kRows: elements that give one; kLines: elements that stay side by side.
   int64_t segment_rows = 0;  // kLines: rows that are folded into one.
+  Opcode opcode = Opcode::kUnknown;  // Of the body.
   LineReduction line;
   BinaryLoop fold = nullptr;
 };

@@ -129,6 +129,7 @@ void GroupBuilder::AddNode(Step& step, Group& group, const GroupMembers& members
     node.kind = form.kind == ReduceForm::Kind::kLines ? GroupNode::Kind::kReduceLines
                 : place.ends                          ? GroupNode::Kind::kReduceLong
                                                       : GroupNode::Kind::kReduceRows;
+    node.folds = form.opcode;
     node.line = form.line;
     node.fold = form.fold;
   } else {

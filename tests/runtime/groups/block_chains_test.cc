@@ -37,6 +37,16 @@ class Words {
     return to;
   }
 
+  // Adds x into sums of its own, whose register is returned.
+  int AddFold(int x) {
+    const int sums = NewRegister();
+    program_.registers[sums].place = BlockProgram::Register::Place::kSums;
+    Add(Opcode::kAdd, sums, x);
+    last().kind = Kind::kFoldLines;
+    last().to = sums;
+    return sums;
+  }
+
   const BlockProgram& Chained() {
     MakeChains(&program_);
     return program_;
@@ -97,6 +107,27 @@ TEST(BlockChainsTest, OpsThatShareNoValueAreChainsOfTheirOwn) {
   EXPECT_THAT(program.chains[0]->outputs, ElementsAre(c));
   EXPECT_THAT(program.chains[1]->outputs, ElementsAre(d));
   EXPECT_EQ(program.chains[1]->begin, 2);
+}
+
+TEST(BlockChainsTest, SumsOfWhatAChainComputesOrReadsArePartOfIt) {
+  Words words;
+  const int sum = words.AddFold(0);
+  const int square = words.Add(Opcode::kMultiply, 0, 0), squares = words.AddFold(square);
+  const BlockProgram& program = words.Chained();
+  ASSERT_EQ(program.chains.size(), 1);
+  const BlockChain& chain = *program.chains[0];
+  EXPECT_TRUE(chain.folds);
+  EXPECT_THAT(chain.inputs, ElementsAre(sum, 0, squares));
+  EXPECT_THAT(chain.outputs, ElementsAre(sum, squares));
+  EXPECT_EQ(ToString(chain.chain),
+            "0 = input f32\n1 = input f32\n2 = input f32\n3 = add f32 (0, 1)\n4 = multiply f32 (1, 1)\n"
+            "5 = add f32 (2, 4)\n");
+}
+
+TEST(BlockChainsTest, ASumAloneIsNoChain) {
+  Words words;
+  words.AddFold(0);
+  EXPECT_THAT(words.Chained().chains, IsEmpty());
 }
 
 TEST(BlockChainsTest, OneOpIsNoChain) {

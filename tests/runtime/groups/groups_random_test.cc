@@ -1,15 +1,17 @@
 // BUILD: size = "small"
-// Random programs of elementwise ops, views and reductions: groups give the bits that instructions alone give, on one device and
-// on three, for values that are equal on all devices and values that are not, with one thread and with two.
+// Random programs of elementwise ops, views and reductions: groups give the bits that instructions alone give, on one device
+// and on three, for values that are equal on all devices and values that are not, with one thread and with two.
 #include <algorithm>
 #include <complex>
 #include <cstring>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "hlo/ir/native_types.h"
 #include "runtime/engine/executor.h"
@@ -273,6 +275,50 @@ TEST(GroupsTest, LongBlocksOfCodeGiveTheBitsOfInstructionsAlone) {
     ASSERT_OK_AND_ASSIGN(const MeshValue result, executor->Run(std::move(values), options));
     if (!groups) alone = BytesOf(result);
     EXPECT_TRUE(BytesOf(result) == alone) << threads << " threads";
+  }
+}
+
+// The first run folds op by op, for it has fewer than 65,536 elements, later ones in machine code: the same bits in two bands
+// (the first shape), in segments, with lines that fill no block, and on devices with values of their own.
+TEST(GroupsTest, FoldsOfLinesAsCodeHaveTheBitsOfOpsOneByOne) {
+  struct Case {
+    std::string shape, reduced, result;
+    int devices;
+  };
+  for (const auto& [shape, reduced, result, devices] :
+       {Case{"4800,7", "0", "7", 1}, Case{"9,30,100", "1", "9,100", 1}, Case{"1500,7", "0", "7", 3},
+        Case{"5,3,700", "1", "5,700", 3}}) {
+    std::string body =
+        "x = f32[S] parameter(0) z = f32[] constant(0) h = f32[] constant(0.5) "
+        "b = f32[S] broadcast(h), dimensions={} y = f32[S] multiply(x, x) d = f32[S] subtract(x, b) "
+        "s = f32[R] reduce(x, z), dimensions={D}, to_apply=add "
+        "q = f32[R] reduce(y, z), dimensions={D}, to_apply=add "
+        "m = f32[R] reduce(d, z), dimensions={D}, to_apply=max "
+        "o = f32[R] reduce(b, z), dimensions={D}, to_apply=add "
+        "ROOT t = (f32[R], f32[R], f32[R], f32[R], f32[S]) tuple(s, q, m, o, d)";
+    body = absl::StrReplaceAll(body, {{"[S]", absl::StrCat("[", shape, "]")},
+                                      {"[R]", absl::StrCat("[", result, "]")},
+                                      {"{D}", absl::StrCat("{", reduced, "}")}});
+    SCOPED_TRACE(body);
+    const std::unique_ptr<Module> module =
+        MakeModule(body, ReducerText("add", "f32", "add") + ReducerText("max", "f32", "maximum"));
+    std::mt19937_64 random(1);
+    std::vector<Literal> rows(devices);
+    for (Literal& row : rows) row = RandomLiteral(module->entry()->parameter(0)->shape(), random);
+    for (const int threads : {1, 2}) {
+      ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Executor> executor, Executor::Create(*module));
+      std::string first;
+      for (int round = 0; round < 5; ++round) {
+        std::vector<MeshValue> values;
+        ASSERT_OK_AND_ASSIGN(values.emplace_back(), MeshValue::PerDevice(rows));
+        RunOptions options;
+        options.num_partitions = devices;
+        options.threads = threads;
+        ASSERT_OK_AND_ASSIGN(const MeshValue found, executor->Run(std::move(values), options));
+        if (round == 0) first = BytesOf(found);
+        EXPECT_TRUE(BytesOf(found) == first) << "round " << round << ", " << threads << " threads";
+      }
+    }
   }
 }
 
