@@ -187,8 +187,8 @@ inline Ints BitsOf(const Floats& x) { return x.lanes; }
 inline Floats FloatOfBits(const Ints& x) { return x.lanes; }
 inline Floats operator-(const Floats& x) { return FloatOfBits(BitsOf(x) ^ Ints(0x80000000u)); }
 inline Floats Magnitude(const Floats& x) { return FloatOfBits(BitsOf(x) & Ints(0x7FFFFFFFu)); }
-inline Floats WithSignOf(const Floats& magnitude, const Floats& sign) {
-  return FloatOfBits((BitsOf(magnitude) & Ints(0x7FFFFFFFu)) | (BitsOf(sign) & Ints(0x80000000u)));
+inline Floats PositiveWithSignOf(const Floats& magnitude, const Floats& sign) {
+  return FloatOfBits(BitsOf(magnitude) | (BitsOf(sign) & Ints(0x80000000u)));
 }
 inline Floats SquareRoot(const Floats& x) { return Append(x.lanes, TOROID_LANES_OF_ONE(vsqrtps)); }
 inline Floats ToFloat(const Ints& x) { return Append(x.lanes, TOROID_LANES_OF_ONE(vcvtdq2ps)); }
