@@ -34,8 +34,8 @@ absl::StatusOr<double> MicrosecondsOf(absl::string_view before, absl::string_vie
   return time.microseconds + core.launch_seconds() * 1e6;
 }
 
-// Google's compiler estimates groups and single ops, except these, and scatters into what they fill before. Of reshapes it estimates
-// those of vectors that become columns, and those that join tiles, which are copies to it.
+// Google's compiler estimates groups and single ops, except these, and scatters into what they fill before. Of reshapes it
+// estimates those of vectors that become columns, and those that join tiles, which are copies to it.
 bool HasEstimate(const Instruction& op, const Tiling& tiling) {
   const bool is_group = op.opcode() == Opcode::kFusion && !op.called().empty();
   switch (is_group ? op.called(0)->root()->opcode() : op.opcode()) {

@@ -19,8 +19,8 @@ struct IopddlInstance {
   int64_t bound = 0;       // Published.
 };
 
-// Columns separated by tabs, the first line their names: instance, model, mesh, nodes, edges, seconds, best in the contest, best
-// known, bound.
+// Columns separated by tabs, the first line their names: instance, model, mesh, nodes, edges, seconds, best in the contest,
+// best known, bound.
 // Errors: kInvalidArgument, with the line, for lines without these columns.
 absl::StatusOr<std::vector<IopddlInstance>> ParseIopddlInstances(absl::string_view text);
 

@@ -24,8 +24,8 @@ CostRatios RatiosOf(const ProgramCost& with, const ProgramCost& without);
 std::string GainsTable(absl::Span<const StrategyRuns> runs);
 // By strategy: the processor time that it adds.
 std::string TimesTable(absl::Span<const StrategyRuns> runs);
-// By strategy: the `most` programs whose predicted seconds it changes most, beside all others and, among equals, alone. Of programs
-// that it changes alike, such as one in two dialects, only the first is listed.
+// By strategy: the `most` programs whose predicted seconds it changes most, beside all others and, among equals, alone. Of
+// programs that it changes alike, such as one in two dialects, only the first is listed.
 std::string ChangesTable(absl::Span<const StrategyRuns> runs, int most);
 
 }  // namespace toroid

@@ -45,7 +45,8 @@ absl::Status CheckCanBePartitioned(const Module& module);
 // The options of the command, with the slice's cost model and its predicted step; they refer to `input`.
 PartitionOptions OptionsOf(const PartitionCommand& command, const PartitionInput& input);
 
-// The program that `command` asks for. Errors: those of PartitionModule; kInvalidArgument for a module that is partitioned already.
+// The program that `command` asks for. Errors: those of PartitionModule; kInvalidArgument for a module that is partitioned
+// already.
 absl::StatusOr<Partitioned> PartitionAsAsked(const PartitionCommand& command, const Module& module,
                                              const PartitionInput& input);
 

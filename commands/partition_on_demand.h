@@ -9,8 +9,8 @@
 
 namespace toroid {
 
-// Returns the program of one partition of `module`, which is not changed. Returns null if the module runs on one device: `options` asks for one
-// partition, or for any number while neither shardings nor manual regions name devices.
+// Returns the program of one partition of `module`, which is not changed. Returns null if the module runs on one device:
+// `options` asks for one partition, or for any number while neither shardings nor manual regions name devices.
 // Errors: those of PartitionModule.
 absl::StatusOr<std::shared_ptr<const Module>> PartitionOnDemand(const Module& module,
                                                                 const PartitionOptions& options);

@@ -1,7 +1,7 @@
 // `hlo-partition --advise`: changes of one annotation that were tried and that make the program send less.
 //
-// The candidates are those changes that save most in a quick plan (annotation_changes.h): of an annotated array, or of arrays that are
-// annotated alike, as in the layers of a model. The module is partitioned once for each trial.
+// The candidates are those changes that save most in a quick plan (annotation_changes.h): of an annotated array, or of arrays
+// that are annotated alike, as in the layers of a model. The module is partitioned once for each trial.
 //
 //   advice: params['w_up'] [{}, {"model"}] instead of [{"model"}, {}] sends 57.3 kB instead of 71.7 kB (-20.0 %), without the
 //   all-to-all of 28.7 kB for h (model.py:9), and needs 147.5 kB of memory instead of 385.0 kB:
@@ -42,10 +42,10 @@ struct AdviceBudget {
   bool combines = true;  // Whether the best change is tried with others, too.
 };
 
-// At most three changes, those that save most bytes (on a machine: time) first, among equals those of fewer arrays; then the best change
-// with one more, and with two more, where these save more together. A change counts if it saves enough, flops grow by at
-// most 9 %, and the peak of memory by at most 10 %. `partitioned`: the program without a change, made by this partitioner, with its
-// figures `now`. A change that the module does not take is no error.
+// At most three changes, those that save most bytes (on a machine: time) first, among equals those of fewer arrays; then the
+// best change with one more, and with two more, where these save more together. A change counts if it saves enough, flops grow
+// by at most 9 %, and the peak of memory by at most 10 %. `partitioned`: the program without a change, made by this
+// partitioner, with its figures `now`. A change that the module does not take is no error.
 std::vector<Advice> FindAdvice(const Partitioned& partitioned, const ProgramFigures& now,
                                TryChange try_change, const AdviceBudget& budget = {});
 

@@ -24,8 +24,8 @@ class AnnotatedArrays {
   // Keeps a reference to `partitioned`, whose `program` is not null.
   explicit AnnotatedArrays(const Partitioned& partitioned);
 
-  // The groups; first those behind the rows that send most, then those of most elements. An array may be in two groups, one of which holds
-  // the other.
+  // The groups; first those behind the rows that send most, then those of most elements. An array may be in two groups, one of
+  // which holds the other.
   std::vector<ArrayGroup> Groups(const std::vector<ExplainedRow>& rows);
 
   const Sharding& AskedOf(const ArrayGroup& group) const { return AskedOf(group.tensors[0]); }
@@ -44,8 +44,8 @@ class AnnotatedArrays {
   bool CanBeGiven(int tensor) const;
   bool IsArgument(int tensor) const;
   std::string GivenName(int tensor) const;
-  // Finds the arguments whose new values the results are: by shape and sharding, arguments in their order are a run of the results,
-  // which begins within the first few. The longest run counts.
+  // Finds the arguments whose new values the results are: by shape and sharding, arguments in their order are a run of the
+  // results, which begins within the first few. The longest run counts.
   void FindState();
   // The last key of an argument's path; for a result, that of the argument whose new value it is; "" if there is none.
   std::string KeyOf(int tensor) const;

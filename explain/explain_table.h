@@ -4,9 +4,9 @@
 //   all-to-all             36   2048   603.9 MB   603.7 MB  transpose.*: [{"e"}, {}] -> [{}, {"e"}] (m.py:79)
 //   all-reduce   1 x 12 trips      2    49.2 kB    49.2 kB  dot.7 of params['w']: ...
 //
-// Predicted times of a machine add columns for time and share of the step. If lines would be longer than `width`, the cause of each
-// collective goes to one or two lines below its numbers. Long names are shortened in their middle before shardings are. Of merged rows
-// at most 25 lines are printed, the last one with the sums of all smaller rows.
+// Predicted times of a machine add columns for time and share of the step. If lines would be longer than `width`, the cause of
+// each collective goes to one or two lines below its numbers. Long names are shortened in their middle before shardings are. Of
+// merged rows at most 25 lines are printed, the last one with the sums of all smaller rows.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-// What a partitioned program sends and why, as data: the rows and notes of `hlo-partition --explain`, which the table, the JSON and
-// pages are made of.
+// What a partitioned program sends and why, as data: the rows and notes of `hlo-partition --explain`, which the table, the JSON
+// and pages are made of.
 //
 // Every collective is a row. Rows that differ only by the numbers in their names (layers.0/mlp, layers.1/mlp; fusion.12,
-// fusion.31) become one row with their count, unless all are wanted. A collective in a loop counts with all trips; in a loop of unknown
-// length it counts once.
+// fusion.31) become one row with their count, unless all are wanted. A collective in a loop counts with all trips; in a loop of
+// unknown length it counts once.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,8 @@ struct ExplainedRow {
       0;  // Of these, those in which other ops compute if they may (PredictedTimes::hidden).
   std::vector<std::string> names;  // The names of the collectives merged into this row.
   std::vector<int> records;        // Their places in ExplainedProgram::collectives.
-  // What needs it, one name for all `names`; the resharding, such as "[{"e"}, {}] -> [{}, {"e"}]"; and the author's source line.
+  // What needs it, one name for all `names`; the resharding, such as "[{"e"}, {}] -> [{}, {"e"}]"; and the author's source
+  // line.
   std::string name, step, source;
 };
 

@@ -16,8 +16,8 @@
 
 namespace toroid {
 
-// `partitioned`: the module of the records; `collectives`: those that the explanation was made of. Of each row the calls of its first
-// collective; at most 25 rows.
+// `partitioned`: the module of the records; `collectives`: those that the explanation was made of. Of each row the calls of its
+// first collective; at most 25 rows.
 std::string FramesText(const Module& partitioned, absl::Span<const CollectiveRecord> collectives,
                        const Explanation& explanation);
 

@@ -151,7 +151,8 @@ class Replay {
     bool is_result;
   };
 
-  // The axes that tensors of the op have. Of operands, and of results, the first one with an axis in the same factors stands for all.
+  // The axes that tensors of the op have. Of operands, and of results, the first one with an axis in the same factors stands
+  // for all.
   std::vector<Source> SourcesOf(const FlowOp& op) const {
     std::vector<Source> sources;
     ForEachTensor(op, [&](int t, const TensorFactors& factors, bool is_result) {

@@ -1,4 +1,5 @@
-// Gathered arguments that are kept: made whole once, used by the forward pass, and used again by the backward pass. They take memory in between, where a second gather (jax.checkpoint around the use) takes none.
+// Gathered arguments that are kept: made whole once, used by the forward pass, and used again by the backward pass. They take
+// memory in between, where a second gather (jax.checkpoint around the use) takes none.
 //
 //   kept: params['w'] f32[256,256] 262.1 kB, used again 1 op later, in the backward pass (fsdp.py:7)
 #pragma once

@@ -1,4 +1,5 @@
-// Why a value is cut as it is: for each mesh axis that cuts it, the way from the value back to the annotation that names the axis.
+// Why a value is cut as it is: for each mesh axis that cuts it, the way from the value back to the annotation that names the
+// axis.
 //
 // Example: w is annotated [{}, {"model"}]; h = tanh(x * w) is cut [{}, {"model"}].
 //   {"model"} of h: from the product (through tanh), which has it from w (through dot), where the module asks for it.

@@ -1,4 +1,5 @@
-// `hlo-partition --why_json`: where the axes of all values come from, for tools. One JSON object; docs/commands.md explains its keys.
+// `hlo-partition --why_json`: where the axes of all values come from, for tools. One JSON object; docs/commands.md explains its
+// keys.
 #pragma once
 
 #include <string>

@@ -1,9 +1,11 @@
-// How the costs of two programs differ, row by row: every byte, or flop, of each program is either in a row or the same in both.
+// How the costs of two programs differ, row by row: every byte, or flop, of each program is either in a row or the same in
+// both.
 //
-// Items of the two programs stand for each other if they are of one kind and cost, and, in this order: belong to instructions that
-// are matched; have one line and name (numbers aside); one line; one name. Of collectives, what is left of one kind and cost is the same
-// elsewhere: such rows differ by nothing. All else is a row for each line of the author's program, whose sides list what each program has
-// there. An item that runs n times counts as n items, so that a loop and its unrolled form are alike.
+// Items of the two programs stand for each other if they are of one kind and cost, and, in this order: belong to instructions
+// that are matched; have one line and name (numbers aside); one line; one name. Of collectives, what is left of one kind and
+// cost is the same elsewhere: such rows differ by nothing. All else is a row for each line of the author's program, whose sides
+// list what each program has there. An item that runs n times counts as n items, so that a loop and its unrolled form are
+// alike.
 // Example: A gathers 4 kB twice at m.py:7, B once, and sums 2 kB there: one row, -4 kB + 2 kB = -2 kB.
 #pragma once
 
@@ -44,8 +46,8 @@ struct CostRow {
   bool is_same() const { return kind == CostRowKind::kElsewhere || kind == CostRowKind::kOtherTime; }
 };
 
-// Costs saturate; below that, total_a = same + the rows' cost_a, and likewise for b. The items' seconds differ in all by what the rows'
-// differ, but for a rounding of half a picosecond for each item.
+// Costs saturate; below that, total_a = same + the rows' cost_a, and likewise for b. The items' seconds differ in all by what
+// the rows' differ, but for a rounding of half a picosecond for each item.
 struct CostDiff {
   int64_t total_a = 0, total_b = 0, same = 0;
   int64_t same_times = 0;     // Items of A that have one in B at the same line or of the same name.

@@ -83,8 +83,8 @@ std::string NameOf(const Instruction& op) {
   return name.empty() ? op.name() : name;
 }
 
-// True for a collective of several arrays of which only the whole has a record: a compiler that combines collectives keeps no causes
-// of their arrays. The operands of an all-to-all are parts of one array.
+// True for a collective of several arrays of which only the whole has a record: a compiler that combines collectives keeps no
+// causes of their arrays. The operands of an all-to-all are parts of one array.
 bool IsCombined(const CollectiveRecord& record) {
   return record.op->num_operands() > 1 && record.array == 0 && record.share == 1 && record.sent_bytes > 0 &&
          record.op->opcode() != Opcode::kAllToAll;

@@ -17,9 +17,9 @@ struct CostItem {
   std::string name;    // In the author's names.
   std::string step;    // The resharding behind a collective; may be empty.
   std::string source;  // The author's line; may be empty.
-  // The line that the item is counted at: the source, or where a collective sums what devices computed, or has no source, the line
-  // that computed it. (Partial sums may be summed up at once or at their users.) If there is none, that of the
-  // nearest op behind it, or before it.
+  // The line that the item is counted at: the source, or where a collective sums what devices computed, or has no source, the
+  // line that computed it. (Partial sums may be summed up at once or at their users.) If there is none, that of the nearest op
+  // behind it, or before it.
   std::string place;
   const Instruction* op = nullptr;
   int array = 0;       // Of a merged collective.
@@ -30,8 +30,8 @@ struct CostItem {
 
 // `frames`, of the module, choose the lines.
 
-// The arrays of collectives, with the bytes that one device sends. `times`: of the module on a machine, or null; the seconds of the
-// items are then all that its collectives take, with one item for those that the machine's compiler makes.
+// The arrays of collectives, with the bytes that one device sends. `times`: of the module on a machine, or null; the seconds of
+// the items are then all that its collectives take, with one item for those that the machine's compiler makes.
 std::vector<CostItem> CollectiveItems(const Module& module, const PredictedTimes* times,
                                       SourceFrames* frames);
 

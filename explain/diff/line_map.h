@@ -13,8 +13,8 @@
 
 namespace toroid {
 
-// A line of A with instructions that are computed alike in B (Likeness::kSame, of one op_name) is the line of B that most of their
-// partners are from; it stays where it is if half as many say so.
+// A line of A with instructions that are computed alike in B (Likeness::kSame, of one op_name) is the line of B that most of
+// their partners are from; it stays where it is if half as many say so.
 // Any other line moved as far as the nearest such line before it in its file, or after it if there is none before.
 // Example: three lines were inserted at the top of m.py: m.py:7 is m.py:10.
 class LineMap {

@@ -50,7 +50,8 @@ struct OpcodeChange {
 struct ProgramDiff {
   DiffFigures a, b;
   std::string machine;  // Whose times these are; empty: none.
-  // The same instructions over the same operands, names and order aside, with the same costs, and arguments and results cut alike.
+  // The same instructions over the same operands, names and order aside, with the same costs, and arguments and results cut
+  // alike.
   bool same = false;
   MatchCounts instructions;
   CostDiff sent, flops, memory;

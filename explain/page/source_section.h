@@ -4,9 +4,9 @@
 //   files   {"name", "lines": [[line, bytes], ...], "parts": [{"first", "lines"}, ...], "missing"}: the bytes that the collectives of a
 //           line send, and the text around those lines. `missing` says why there is none.
 //
-// A file is read if it is a regular file of at most 1 MiB of text with a name as source files have, such as step.py. A short one is
-// shown whole, of a longer one the lines around those that are named. Only files of the author's lines, of packages of models and of
-// helpers are shown, none of frameworks.
+// A file is read if it is a regular file of at most 1 MiB of text with a name as source files have, such as step.py. A short
+// one is shown whole, of a longer one the lines around those that are named. Only files of the author's lines, of packages of
+// models and of helpers are shown, none of frameworks.
 #pragma once
 
 #include <string>

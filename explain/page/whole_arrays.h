@@ -16,9 +16,9 @@ struct WholeArray {
   HloSharding sharding;
 };
 
-// `propagated`: the global program with the sharding of every array on its instruction, as a PassObserver sees it after the phase
-// "propagate". Returns at most `most` arrays, the largest first, without the arguments. Those that differ by the numbers in their
-// names alone are one.
+// `propagated`: the global program with the sharding of every array on its instruction, as a PassObserver sees it after the
+// phase "propagate". Returns at most `most` arrays, the largest first, without the arguments. Those that differ by the numbers
+// in their names alone are one.
 std::vector<WholeArray> ListWholeArrays(const Module& propagated, size_t most = 300);
 
 }  // namespace toroid

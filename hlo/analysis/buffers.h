@@ -1,10 +1,10 @@
 // Assigns the arrays of a computation to buffers: aliases of one array share a buffer.
 //
-// Every array leaf of an instruction's shape lies in a buffer. These alias the buffers of their operands:
-// tuples, get-tuple-element, bitcasts, reshapes that only add or drop unit dimensions, barriers, and custom
-// calls that are identities. The done of an asynchronous op aliases the buffers of its start. Every other
-// instruction makes new buffers, after-all of several tokens among them. In-place updates and the reuse of free buffers depend on the order of the
-// instructions: see peak_memory.h.
+// Every array leaf of an instruction's shape lies in a buffer. These alias the buffers of their operands: tuples,
+// get-tuple-element, bitcasts, reshapes that only add or drop unit dimensions, barriers, and custom calls that are identities.
+// The done of an asynchronous op aliases the buffers of its start. Every other instruction makes new buffers, after-all of
+// several tokens among them. In-place updates and the reuse of free buffers depend on the order of the instructions: see
+// peak_memory.h.
 // Example: t = tuple(a, b), b2 = get-tuple-element(t), index=1: b2 lies in b's buffer.
 #pragma once
 

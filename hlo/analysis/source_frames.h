@@ -1,7 +1,7 @@
 // The author's source lines of a program, from the call stacks that frameworks record with their instructions.
 //
-// A stack begins where the framework made the instruction, deep in its own code, and ends at the script that was started. The line to
-// show lies between. A frame is
+// A stack begins where the framework made the instruction, deep in its own code, and ends at the script that was started. The
+// line to show lies between. A frame is
 //
 //   a library's    in a file of Python, or of a framework or a library of layers or optimizers that programs are written with (jax/_src,
 //                  flax/nnx, optax/_src, torch/nn, ...)
@@ -11,8 +11,9 @@
 //   a helper's     on a line that three or more functions call, or that such a line calls alone: dense(x, w), einsum(...)
 //   the author's   all others
 //
-// The line is that of the innermost frame of the author; without one, of a package; without one, of a helper; then of a wrapper, then of
-// the script. A module may say itself whose files are whose (SetAuthorFiles): hlo-partition --author, --not_author.
+// The line is that of the innermost frame of the author; without one, of a package; without one, of a helper; then of a
+// wrapper, then of the script. A module may say itself whose files are whose (SetAuthorFiles): hlo-partition --author,
+// --not_author.
 // Example, MaxText from site-packages, innermost first:
 //   jax/_src/lax/lax.py:812                   a library's
 //   layers/linears.py:162 _compute_dot        a helper's: only line 476 calls it
@@ -60,12 +61,12 @@ std::vector<std::string> SomeFiles(const Module& module, size_t most);
 
 class SourceFrames {
  public:
-  // Keeps a reference to `module`. What the frames are is found at the first question, so that an object that is asked nothing costs
-  // nothing; one object is for one thread.
+  // Keeps a reference to `module`. What the frames are is found at the first question, so that an object that is asked nothing
+  // costs nothing; one object is for one thread.
   explicit SourceFrames(const Module& module) : module_(module) {}
 
-  // Makes this and the frames of another module agree on helpers: a line of both is a helper's only if it is one in both. Which lines
-  // are helpers' depends on the stacks that a module records, and compilers change those where they inline calls.
+  // Makes this and the frames of another module agree on helpers: a line of both is a helper's only if it is one in both. Which
+  // lines are helpers' depends on the stacks that a module records, and compilers change those where they inline calls.
   void ShareHelpers(SourceFrames* other);
 
   // "file:line" of the author's line; the file without the folders in front of its package; "" if nothing is known.
@@ -79,8 +80,9 @@ class SourceFrames {
  private:
   SourceFrame FrameAt(int frame) const;
   int ParentOf(int frame) const;
-  // Whether the line of a call is that of `frame`, or of a frame that leads to it. JAX puts the stack on which an op is transposed on top
-  // of that of the call it belongs to: the line that takes the gradient then seems to be called from within the model.
+  // Whether the line of a call is that of `frame`, or of a frame that leads to it. JAX puts the stack on which an op is
+  // transposed on top of that of the call it belongs to: the line that takes the gradient then seems to be called from within
+  // the model.
   bool IsAround(int frame, const SourceFrame& call) const;
   void FindKinds();
   void FindHelpers();

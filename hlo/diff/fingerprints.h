@@ -1,8 +1,8 @@
 // Numbers that tell what instructions compute, whatever they are called and in whatever order they stand.
 //
 // Two instructions, of one module or of two, have equal numbers if they have the same opcode, shape, attributes and operands.
-// What makes no difference to the values does not count: names, ids, channel ids, layouts, metadata, shardings, frontend attributes,
-// the backend configs of ops that are no custom calls, control predecessors, and the wire form of groups of devices
+// What makes no difference to the values does not count: names, ids, channel ids, layouts, metadata, shardings, frontend
+// attributes, the backend configs of ops that are no custom calls, control predecessors, and the wire form of groups of devices
 // ([2,4]<=[8] is {{0,1,2,3},{4,5,6,7}}).
 // The numbers are those of one process: they are not for files.
 #pragma once
@@ -14,8 +14,8 @@
 
 namespace toroid {
 
-// True for ops whose called computations are parts of the program: loops, branches, calls, fusions. The computations of other ops,
-// such as the sum of an all-reduce, count as attributes.
+// True for ops whose called computations are parts of the program: loops, branches, calls, fusions. The computations of other
+// ops, such as the sum of an all-reduce, count as attributes.
 bool CallsParts(Opcode opcode);
 
 class Fingerprints {

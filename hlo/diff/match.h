@@ -5,14 +5,14 @@
 //   3. instructions of one op_name and source line: those alike by themselves, those of one opcode and shape, those of one opcode;
 //      then the same of one op_name
 //   4. instructions alike by themselves, wherever they are
-// After each part of step 3 and after step 4, what is matched spreads: operands of matched instructions by position, users by what
-// they are; in step 3 only to instructions of one op_name. Bodies of loops, branches and fusions are matched if the ops that run them
-// are. Ties go by the order in the module.
+// After each part of step 3 and after step 4, what is matched spreads: operands of matched instructions by position, users by
+// what they are; in step 3 only to instructions of one op_name. Bodies of loops, branches and fusions are matched if the ops
+// that run them are. Ties go by the order in the module.
 // Example: of x -> tanh -> dot -> out and y -> tanh -> negate -> dot -> out, the parameters, tanh, dot and out are matched, and
 // negate has no partner.
 //
-// Both modules should be as InlineCalls leaves them: without calls, asynchronous pairs and layouts that matter. A few tables and
-// walks, each linear in the size of the modules: of a value with many users only some are looked at.
+// Both modules should be as InlineCalls leaves them: without calls, asynchronous pairs and layouts that matter. A few tables
+// and walks, each linear in the size of the modules: of a value with many users only some are looked at.
 #pragma once
 
 #include <cstdint>

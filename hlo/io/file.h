@@ -75,8 +75,8 @@ enum class Format {
 absl::StatusOr<Format> FormatOfName(const std::string& path);
 
 // The file's bytes in `format`. A snapshot of one kind, written as the other, keeps its arguments.
-// Errors: those of PrintStableHlo; kInvalidArgument if the format cannot hold the module: strings that are not UTF-8 need HLO text,
-// arguments of several partitions an unoptimized snapshot.
+// Errors: those of PrintStableHlo; kInvalidArgument if the format cannot hold the module: strings that are not UTF-8 need HLO
+// text, arguments of several partitions an unoptimized snapshot.
 absl::StatusOr<std::string> SerializeHlo(const HloFile& file, Format format);
 
 // Writes a file (see WriteFile of hlo/base/files.h), "-" for standard output; compressed if the path ends in

@@ -13,7 +13,8 @@
 namespace toroid {
 
 // Returns a proto that holds the groups or the source-target pairs of `collective` alone, as they are on `after`. Without
-// groups, or with groups of replicas with all their partitions, all devices are one group. `after` has the axes of `before` and the plain order of devices.
+// groups, or with groups of replicas with all their partitions, all devices are one group. `after` has the axes of `before` and
+// the plain order of devices.
 // Errors: kInvalidArgument for devices beyond the mesh, groups that are not those along axes, an axis among them that has
 // another size, or more than kMaxDevices pairs.
 absl::StatusOr<xla::HloInstructionProto> GroupsOnMesh(const Instruction& collective, const SdyMesh& before,

@@ -6,12 +6,12 @@
 //   cost(x)  >=  cost(x) + sum over r of p_r * (usage_r(x) - limit_r)          where x keeps the limits
 //            >=  sum over nodes of min over s of (costs, messages, prices)  +  sum over edges of min  -  sum of p_r * limit_r
 //
-// for any messages and prices; both are improved in turn. A sweep visits the nodes in order and back: a node draws from its edges what
-// every strategy must pay there, keeps the least of it, and hands the rest on to its later (earlier) edges in equal parts.
-// The price of a row then moves with momentum along the usage of the strategies near the minimum, less the limit.
+// for any messages and prices; both are improved in turn. A sweep visits the nodes in order and back: a node draws from its
+// edges what every strategy must pay there, keeps the least of it, and hands the rest on to its later (earlier) edges in equal
+// parts. The price of a row then moves with momentum along the usage of the strategies near the minimum, less the limit.
 //
-// All of it is arithmetic of integers: costs are multiplied by a power of two (or divided, rounded down, when large), prices are
-// multiples of 2^-20 of such a unit, their products rounded so that the bound only becomes smaller. So the bound is exact.
+// All of it is arithmetic of integers: costs are multiplied by a power of two (or divided, rounded down, when large), prices
+// are multiples of 2^-20 of such a unit, their products rounded so that the bound only becomes smaller. So the bound is exact.
 //
 // A strategy whose own bound is above the best known cost is dropped, and so is one that does not fit beside the least
 // that all others use.
@@ -78,8 +78,8 @@ class DualAscent {
     std::vector<int64_t> to_b;
   };
 
-  // All allowed solutions cost less than kTotal, and so does what prices take off a bound. A strategy that draws kLargest, because
-  // nothing goes with it, is dropped at once, and so nothing overflows.
+  // All allowed solutions cost less than kTotal, and so does what prices take off a bound. A strategy that draws kLargest,
+  // because nothing goes with it, is dropped at once, and so nothing overflows.
   static constexpr int kTotalBits = 54;
   static constexpr int64_t kTotal = int64_t{1} << kTotalBits;
   static constexpr int64_t kLargest = int64_t{1} << 57;

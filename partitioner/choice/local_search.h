@@ -1,10 +1,10 @@
 // Moves of many nodes at once: the best for a region of the graph, the rest being fixed.
 //
 // A move takes a region, 2 to some hundred nodes around nodes that are alive at a time of little memory or around any node, and
-// finds its best strategies by elimination (elimination.h), each usage charged with the prices of the bound. If that does
-// not fit, the price of the worst row is raised until the region's old and new choices would cost the same there, and the region is
-// solved again. Large regions consider only strategies that the bound finds within a random distance of the best, or
-// the strategies of another solution.
+// finds its best strategies by elimination (elimination.h), each usage charged with the prices of the bound. If that does not
+// fit, the price of the worst row is raised until the region's old and new choices would cost the same there, and the region is
+// solved again. Large regions consider only strategies that the bound finds within a random distance of the best, or the
+// strategies of another solution.
 //
 // While memory is exceeded, a move is taken if it lowers cost + weight * excess; the weight grows with each move that is not
 // taken. Afterwards a move must fit.

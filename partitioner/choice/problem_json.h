@@ -1,5 +1,5 @@
-// Problems and answers in the format of the contest on intra-operator parallelism (ASPLOS and EuroSys 2025), which XLA's automatic
-// sharding also writes and reads:
+// Problems and answers in the format of the contest on intra-operator parallelism (ASPLOS and EuroSys 2025), which XLA's
+// automatic sharding also writes and reads:
 //
 //   {"problem": {"name": "A", "nodes": {"intervals": [[0, 5], ...], "costs": [[3, 4], ...], "usages": [[8, 2], ...]},
 //                "edges": {"nodes": [[0, 1], ...], "costs": [[0, 5, 5, 0], ...]}, "usage_limit": 10}}

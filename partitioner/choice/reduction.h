@@ -1,12 +1,12 @@
 // A problem made smaller without a change of its best solutions.
 //
-// Parallel edges become one. A strategy that is forbidden, or that has a neighbour none of whose strategies goes with it, is dropped
-// (arc consistency). Where each strategy of a node goes with exactly one of a neighbour and conversely, or where the
-// neighbour has only one strategy left, both become one node: of the 35,000 nodes of a graph network 5,000 remain. A
-// strategy that is nowhere cheaper and nowhere smaller than another is dropped.
+// Parallel edges become one. A strategy that is forbidden, or that has a neighbour none of whose strategies goes with it, is
+// dropped (arc consistency). Where each strategy of a node goes with exactly one of a neighbour and conversely, or where the
+// neighbour has only one strategy left, both become one node: of the 35,000 nodes of a graph network 5,000 remain. A strategy
+// that is nowhere cheaper and nowhere smaller than another is dropped.
 //
-// Memory becomes rows: the times at which usage can have a local maximum and at which the limit can be exceeded at all. What all
-// strategies of a node use is taken off the limit of its rows.
+// Memory becomes rows: the times at which usage can have a local maximum and at which the limit can be exceeded at all. What
+// all strategies of a node use is taken off the limit of its rows.
 //
 // Example: nodes a (0, 3) and b (4, 0), an edge that forbids them to differ: one node of costs (4, 3).
 #pragma once
@@ -58,14 +58,15 @@ struct Reduction {
 // Requires: `problem` is verified.
 absl::StatusOr<Reduction> Reduce(const ChoiceProblem& problem);
 
-// The same without strategies and combinations that alone cost more than `most`: of the solutions that cost at most `most` a best one is
-// still there. Requires: there is such a solution.
+// The same without strategies and combinations that alone cost more than `most`: of the solutions that cost at most `most` a
+// best one is still there. Requires: there is such a solution.
 absl::StatusOr<Reduction> ReduceBelow(const ChoiceProblem& problem, int64_t most);
 
 // The choice for the original nodes of one for the core.
 std::vector<int> Expand(const Reduction& reduction, const std::vector<int>& core_choice);
 
-// A choice for the core as near to one for the original nodes as its strategies allow: of each node the strategy that agrees with most.
+// A choice for the core as near to one for the original nodes as its strategies allow: of each node the strategy that agrees
+// with most.
 std::vector<int> Contract(const Reduction& reduction, const std::vector<int>& choice);
 
 // The exact cost of a core's choice, with its constant; kForbidden if a combination is forbidden.

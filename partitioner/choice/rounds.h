@@ -19,7 +19,8 @@ class SolveRounds {
   // Requires: `core` outlives this. `upper`: the cost of a known solution, if there is one; only better ones are looked for.
   SolveRounds(const ChoiceCore& core, std::optional<int64_t> upper, uint64_t seed, int threads);
 
-  // A choice of the core that others found: taken if it fits and costs less than what is known, or as much as `upper` and nothing is known yet.
+  // A choice of the core that others found: taken if it fits and costs less than what is known, or as much as `upper` and
+  // nothing is known yet.
   void Offer(const std::vector<int>& choice);
 
   // One round of work. `stop` is asked often, from several threads.

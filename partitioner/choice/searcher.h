@@ -30,8 +30,8 @@ class Searcher {
   Searcher(const SearchGraph& graph, const SearchGuide& guide, std::vector<int> start, int priced_moves,
            uint64_t seed);
 
-  // Works for about `work` cells, or until `stop` returns true. `known` is the best solution of all searchers. Requires: `guide` is valid until the next
-  // call.
+  // Works for about `work` cells, or until `stop` returns true. `known` is the best solution of all searchers. Requires:
+  // `guide` is valid until the next call.
   void Run(const SearchGuide& guide, const CoreSolution& known, int64_t work,
            const std::function<bool()>& stop);
 

@@ -3,8 +3,8 @@
 //   problem -> smaller problem (reduction.h) -> rounds of { bound (dual_ascent.h), up to three searches (searcher.h) } -> choice
 //
 // The work of a round, one step, is the same whatever the number of threads, and what one of them finds is told to the others
-// only between rounds: so the answer depends on the problem, the seed and the number of steps alone. When the bound no longer improves,
-// branch and bound (branch_and_bound.h) takes its place.
+// only between rounds: so the answer depends on the problem, the seed and the number of steps alone. When the bound no longer
+// improves, branch and bound (branch_and_bound.h) takes its place.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,8 @@ struct SolveOptions {
   int64_t steps = 100;  // At most; a step takes a fraction of a second. Ignored if `seconds` is given.
   std::optional<double> seconds;  // At most, and then as many steps as it takes: not the same on each run.
   double gap = 0;  // The search ends when the cost is above the bound by no more than this part of itself.
-  // Choices that are known, of this problem or of one with the same nodes and strategies: the answer is no worse than any of them that fits.
+  // Choices that are known, of this problem or of one with the same nodes and strategies: the answer is no worse than any of
+  // them that fits.
   std::vector<std::vector<int>> starts;
   // The search ends when a choice is there and the gap has not shrunk by a tenth of itself in so many steps; 0: it goes on.
   int64_t patience = 0;

@@ -45,9 +45,9 @@ class PlanMemo {
   const PreparedProgram& program() const { return program_; }
   VersionSets& versions() { return versions_; }
   const VersionSets& versions() const { return versions_; }
-  // The class of an op of the flow graph. Two ops are of one class if their opcodes, sharding rules, attributes, shapes and manual
-  // axes are the same, and so are the constants that they take and the slices that they read through: they differ in nothing that
-  // decides how they are cut.
+  // The class of an op of the flow graph. Two ops are of one class if their opcodes, sharding rules, attributes, shapes and
+  // manual axes are the same, and so are the constants that they take and the slices that they read through: they differ in
+  // nothing that decides how they are cut.
   // Example: the 36 products of f32[64,32] and f32[32,128] of a model of 36 layers are of one class.
   int ClassOf(const FlowOp& op) const { return classes_[&op - program_.graph->ops().data()]; }
 

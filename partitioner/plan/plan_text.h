@@ -30,8 +30,8 @@ std::string PlanText(const PreparedProgram& program, const ProgramNames& names, 
 absl::StatusOr<ProgramForm> FormOfPlan(absl::string_view text);
 
 // The plan of a text for the program that was prepared in its form.
-// Errors: kInvalidArgument "the plan, line N: ...": a row that cannot be read, a value that the program lacks, another shape or other
-// factors than the program has; a value of the program without a row; and those of CheckPlan.
+// Errors: kInvalidArgument "the plan, line N: ...": a row that cannot be read, a value that the program lacks, another shape or
+// other factors than the program has; a value of the program without a row; and those of CheckPlan.
 absl::StatusOr<Plan> ReadPlan(absl::string_view text, const PreparedProgram& program,
                               const ProgramNames& names);
 

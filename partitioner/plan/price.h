@@ -7,8 +7,8 @@
 
 namespace toroid {
 
-// Programs are not told apart by this many bytes that are written, or held at the peak: writing them takes 0.3 us, less than the
-// start-up time of an op.
+// Programs are not told apart by this many bytes that are written, or held at the peak: writing them takes 0.3 us, less than
+// the start-up time of an op.
 inline constexpr double kIgnoredBytes = 1 << 17;
 
 // Sums over a whole run: every op counts with the trips of the loops it is in.
@@ -48,8 +48,8 @@ bool Improves(const Price& a, const Price& b, const Comparison& by);
 // less or computes less, and neither more, or
 //
 // - one of bytes and flops grows, by at most 9 %, and their product falls;
-// - or flops grow by at most 9 %, flops^3 x bytes falls, and `a` sends at most the usual bytes: saving more of them is no reason
-//   to repeat work.
+// - or flops grow by at most 9 %, flops^3 x bytes falls, and `a` sends at most the usual bytes: saving more of them is no
+//   reason to repeat work.
 bool Better(const Price& a, const Price& b, const Comparison& by);
 
 }  // namespace toroid

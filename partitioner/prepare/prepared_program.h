@@ -61,8 +61,8 @@ absl::StatusOr<std::unique_ptr<PreparedProgram>> PrepareProgram(const Module& mo
 using ShardingPlan = std::vector<Sharding>;
 
 // Propagates annotations, the program's or others, to a plan. Only parameters that are annotated as partial sums are partial in
-// it. `even`: by tensor, whether it may be cut only into equal parts; empty: no tensor is so restricted. `log`, if not null, gets
-// what made each tensor's sharding grow.
+// it. `even`: by tensor, whether it may be cut only into equal parts; empty: no tensor is so restricted. `log`, if not null,
+// gets what made each tensor's sharding grow.
 ShardingPlan ProposeShardings(const PreparedProgram& program, const Annotations& annotations,
                               const std::vector<bool>& even = {}, GrowthLog* log = nullptr);
 

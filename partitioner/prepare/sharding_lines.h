@@ -2,10 +2,10 @@
 //
 // NAME is the name of an instruction in any computation, also with the author's scopes in front as --explain prints it;
 // `parameter(K)`; `output{K}`, or `output{}` if the output is no tuple; the name of an output in the author's tree,
-// result['w']; or a glob (* and ?), which means all instructions whose metadata's op_name it matches. A name that means nothing of
-// these is taken as a row of --explain shows it (shown_name.h): dot.2..5, with … where it was cut.
-// SHARDING is any spelling of HLO text, or a list of dimensions such as [{"model"}, {}] over the module's one
-// Shardy mesh. It begins with the first `{` or `[` that follows a `=` and blanks.
+// result['w']; or a glob (* and ?), which means all instructions whose metadata's op_name it matches. A name that means nothing
+// of these is taken as a row of --explain shows it (shown_name.h): dot.2..5, with … where it was cut. SHARDING is any spelling
+// of HLO text, or a list of dimensions such as [{"model"}, {}] over the module's one Shardy mesh. It begins with the first `{`
+// or `[` that follows a `=` and blanks.
 #pragma once
 
 #include <string>

@@ -126,9 +126,9 @@ AssignmentProblem ProblemOf(const FlowGraph& graph, const FlowOp& op,
                             absl::FunctionRef<void(int tensor, bool is_result, TensorView* view)> describe);
 
 // Whether the result of an op is a free value: each device can compute its shard of it in any sharding, without communication.
-// Constants, iotas and broadcasts of replicated arrays are free, and so are elementwise ops, reshapes, transposes and reduces of
-// free values. `is_free(tensor)`: whether an operand is free. `is_whole(tensor)`: whether each device has all of an operand; asked
-// for the operand of a broadcast and for scalar operands.
+// Constants, iotas and broadcasts of replicated arrays are free, and so are elementwise ops, reshapes, transposes and reduces
+// of free values. `is_free(tensor)`: whether an operand is free. `is_whole(tensor)`: whether each device has all of an operand;
+// asked for the operand of a broadcast and for scalar operands.
 // Example: interpolation weights 1 - |i - 2 j| with i and j iotas. A device that needs some rows computes these rows.
 bool IsMadeAnywhere(const FlowGraph& graph, const FlowOp& op, absl::FunctionRef<bool(int tensor)> is_free,
                     absl::FunctionRef<bool(int tensor)> is_whole);

@@ -28,7 +28,8 @@ const DeviceOrder* ForeignOrder(const Annotations& annotations, int tensor) {
   return annotation && annotation->foreign ? &annotation->foreign->order() : nullptr;
 }
 
-// The op whose line is that of output `i` of `n`: what makes it, since a tuple has no line; the root where nothing in the program does.
+// The op whose line is that of output `i` of `n`: what makes it, since a tuple has no line; the root where nothing in the
+// program does.
 const Instruction& MakerOf(const Instruction& root, size_t n, size_t i) {
   if (root.opcode() != Opcode::kTuple || static_cast<size_t>(root.num_operands()) != n) return root;
   const Instruction& made = *root.operand(static_cast<int>(i));

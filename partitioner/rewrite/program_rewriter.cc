@@ -103,8 +103,8 @@ class ProgramRewriter {
     return shardings;
   }
 
-  // What a leaf of the result of a body or branch is called by: the op that makes it, if it has the author's words, for the tuple of
-  // all results has none.
+  // What a leaf of the result of a body or branch is called by: the op that makes it, if it has the author's words, for the
+  // tuple of all results has none.
   static const Instruction& MakerOf(const Instruction& result, int64_t leaf) {
     const Instruction* at = &result;
     while (at->opcode() == Opcode::kTuple) {

@@ -259,8 +259,8 @@ class FrontierWalk {
     return difference;
   }
 
-  // The extra cost, over the present program, of the next users of tensor `t` after step `i` if it then has the versions of `set`.
-  // Each user is estimated alone.
+  // The extra cost, over the present program, of the next users of tensor `t` after step `i` if it then has the versions of
+  // `set`. Each user is estimated alone.
   double ExtraCost(int i, int t, int set) {
     const std::vector<int>& users = steps_.users(t);
     const size_t first = std::upper_bound(users.begin(), users.end(), i) - users.begin();

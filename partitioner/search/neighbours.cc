@@ -10,8 +10,8 @@
 // stays, the search tries to cut one or two dimensions of the tensor over the axis lists that cut any of
 // the op's tensors.
 //
-// problem.steps, the instructions of all plans that may be priced, bounds the number of plans, so that the time is linear in the
-// size of the program.
+// problem.steps, the instructions of all plans that may be priced, bounds the number of plans, so that the time is linear in
+// the size of the program.
 //
 // Example on 4 devices: h is cut by columns for tanh(h) w, but its two other users take rows. Three moves of
 // h become one move of w.
@@ -86,8 +86,8 @@ class NearbyShardings {
     return shardings;
   }
 
-  // All shardings of tensor `i` in which one or two dimensions are cut over axis lists that cut dimensions of the op's tensors; at
-  // most 32.
+  // All shardings of tensor `i` in which one or two dimensions are cut over axis lists that cut dimensions of the op's tensors;
+  // at most 32.
   std::vector<Sharding> All(const FlowOp& op, size_t i, const ShardingPlan& plan) const {
     std::vector<AxisList> lists;
     for (const int t : TensorsOf(op)) {
@@ -123,8 +123,8 @@ class NearbyShardings {
     return shardings;
   }
 
-  // The tensors that may be copied before their users so that `tensor` is made in `sharding`, each with its sharding: the tensor
-  // itself, the largest operand of its producer, and so on, those that have several users.
+  // The tensors that may be copied before their users so that `tensor` is made in `sharding`, each with its sharding: the
+  // tensor itself, the largest operand of its producer, and so on, those that have several users.
   std::vector<std::pair<int, Sharding>> Sources(int tensor, const Sharding& sharding) {
     std::vector<std::pair<int, Sharding>> sources;
     int t = tensor;

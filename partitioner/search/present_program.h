@@ -94,8 +94,8 @@ class LaterUses {
 inline constexpr double kLeastGain = 1e-7;
 
 // Decides the steps of `part`, which are in order, together; all others keep their decisions (frontier_walk.cc). `units`: those
-// that may cut a factor. `most_states`: kept after each step. Returns the decisions of the cheapest path, in the order of steps,
-// if it costs less than the present program and computes no more flops; none if there is no such path.
+// that may cut a factor. `most_states`: kept after each step. Returns the decisions of the cheapest path, in the order of
+// steps, if it costs less than the present program and computes no more flops; none if there is no such path.
 PresentProgram::Decisions DecideSteps(PresentProgram* program, const AxisUnits& units, LaterUses* later_uses,
                                       std::vector<int> part, size_t most_states);
 

@@ -115,8 +115,8 @@ class Search {
     return true;
   }
 
-  // Where no single annotation helps, several may: a value that one of them cuts is gathered again where the next one is missing. The fewest of
-  // the largest that save enough; DropNeedless takes back those of them that do nothing.
+  // Where no single annotation helps, several may: a value that one of them cuts is gathered again where the next one is
+  // missing. The fewest of the largest that save enough; DropNeedless takes back those of them that do nothing.
   bool AddSeveral() {
     std::vector<size_t> largest = LargestThatDisagree();
     for (size_t count = 2; HasTime(); count = std::min(2 * count, largest.size())) {
@@ -137,8 +137,8 @@ class Search {
     return false;
   }
 
-  // Leaves out annotations whose program is as good without them: many at a time first, then fewer; values inside first, then the smallest
-  // arguments. What is left out of arguments must come out as it should be, for it is stored that way.
+  // Leaves out annotations whose program is as good without them: many at a time first, then fewer; values inside first, then
+  // the smallest arguments. What is left out of arguments must come out as it should be, for it is stored that way.
   void DropNeedless() {
     for (size_t count = std::max<size_t>(1, chosen_.size() / 2); count > 0 && HasTime(); count /= 2) {
       for (size_t end = chosen_.size(); end > 0 && HasTime();) {

@@ -1,7 +1,8 @@
 // The few annotations from which propagation makes a program as good as a plan that decides everything.
 //
-// Arguments that the plan cuts are annotated first. Where propagation then makes a program that takes longer than the plan, values
-// inside the program are annotated, those first that save most. At last each annotation is left out whose program is as good without.
+// Arguments that the plan cuts are annotated first. Where propagation then makes a program that takes longer than the plan,
+// values inside the program are annotated, those first that save most. At last each annotation is left out whose program is as
+// good without.
 #pragma once
 
 #include <optional>

@@ -24,10 +24,11 @@ namespace {
 constexpr double kPicoseconds = 1e12;
 // Prices are corrected if what was measured differs by more than this part.
 constexpr double kTrusted = 0.1;
-// Prices do not see what a compiler fuses and in which order it puts a program, so that the best program may be that of other prices.
+// Prices do not see what a compiler fuses and in which order it puts a program, so that the best program may be that of other
+// prices.
 constexpr double kOtherPrices[] = {2, 4, 0.5};
-// Other choices are written if their prices exceed those of the best one by no more than this part; how many are tried at a time, and
-// the ops of all programs that are tried.
+// Other choices are written if their prices exceed those of the best one by no more than this part; how many are tried at a
+// time, and the ops of all programs that are tried.
 constexpr double kWorthWriting = 0.1;
 constexpr int kMostOthers = 8;
 constexpr int64_t kMostOpsOfOthers = 60000;
@@ -197,8 +198,8 @@ class ShardingSearch {
     return absl::OkStatus();
   }
 
-  // What holds less memory also moves less of it, which prices see in part: the best choices within a half of what the best one needs, a
-  // quarter, and so on, as long as they cost little more.
+  // What holds less memory also moves less of it, which prices see in part: the best choices within a half of what the best one
+  // needs, a quarter, and so on, as long as they cost little more.
   absl::Status TryLessMemory() {
     ASSIGN_OR_RETURN(const ShardingProblem whole, ShardingProblem::Make(base_, space_, memo_.get()));
     SolveOptions solve = Quickly();
@@ -219,7 +220,8 @@ class ShardingSearch {
     return absl::OkStatus();
   }
 
-  // What people try first, and what prices of ops may underrate: the largest array that is no state is cut, and everything else follows.
+  // What people try first, and what prices of ops may underrate: the largest array that is no state is cut, and everything else
+  // follows.
   absl::Status TryInputs() {
     if (!options_.measure) return absl::OkStatus();  // Prices would judge prices.
     const ProgramState state = StateOf(*program_);
@@ -325,8 +327,8 @@ class ShardingSearch {
     return true;
   }
 
-  // Programs whose prices are close to those of the best one may be better when they are written: for the arrays that weigh most, the
-  // best choice in which the array is not cut as it is now.
+  // Programs whose prices are close to those of the best one may be better when they are written: for the arrays that weigh
+  // most, the best choice in which the array is not cut as it is now.
   absl::Status TryOthers() {
     int64_t ops = 0;
     SolveOptions solve = Quickly();

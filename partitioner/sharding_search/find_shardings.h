@@ -1,12 +1,12 @@
-// Finds the shardings of a program: by a choice among all cuts (sharding_problem.h, ../choice), told to the partitioner by few annotations
-// (few_annotations.h), and judged by the program that it then writes.
+// Finds the shardings of a program: by a choice among all cuts (sharding_problem.h, ../choice), told to the partitioner by few
+// annotations (few_annotations.h), and judged by the program that it then writes.
 //
 //   module with a mesh -> problem -> choice and bound -> annotations -> partitioned program -> its seconds and memory
 //                             ^------------- corrected prices and memory ------------------------------'
 //
-// What is written may take another time than its prices said, or more memory. Then the prices of communication and of computation are
-// scaled by what was measured, the limit is lowered by what was exceeded, and the search is repeated, at most `rounds` times in all. The
-// best program that keeps the limit is the answer.
+// What is written may take another time than its prices said, or more memory. Then the prices of communication and of
+// computation are scaled by what was measured, the limit is lowered by what was exceeded, and the search is repeated, at most
+// `rounds` times in all. The best program that keeps the limit is the answer.
 #pragma once
 
 #include <cstdint>
@@ -67,8 +67,8 @@ struct PricedShardings {
 };
 absl::StatusOr<PricedShardings> PriceShardings(const Module& module, const ShardingSearchOptions& options);
 
-// Errors: those of PartitionModule; kFailedPrecondition if there is nothing to choose, as where one device or no array is there, or
-// all is fixed; kResourceExhausted if no program keeps the limit of memory, with the least that was reached.
+// Errors: those of PartitionModule; kFailedPrecondition if there is nothing to choose, as where one device or no array is
+// there, or all is fixed; kResourceExhausted if no program keeps the limit of memory, with the least that was reached.
 absl::StatusOr<FoundShardings> FindShardings(const Module& module, const ShardingSearchOptions& options);
 
 }  // namespace toroid

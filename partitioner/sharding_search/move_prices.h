@@ -1,8 +1,9 @@
 // What it costs to bring a value from one sharding to another, unit by unit of the mesh.
 //
-// A search asks for all pairs of shardings of all tensors. The planner (../reshard/plan.h) finds the cheapest sequence of collectives
-// among all that split axes; here each unit (AxisUnits) moves as a whole, by the one collective that its change needs, and the order is
-// the one in which collectives are small: partial sums that become parts, slices, sums, moves between dimensions, and at last gathers.
+// A search asks for all pairs of shardings of all tensors. The planner (../reshard/plan.h) finds the cheapest sequence of
+// collectives among all that split axes; here each unit (AxisUnits) moves as a whole, by the one collective that its change
+// needs, and the order is the one in which collectives are small: partial sums that become parts, slices, sums, moves between
+// dimensions, and at last gathers.
 // Example: f32[64,64] partial over y, cut by x in dimension 0, to one cut by y in dimension 1: a reduce-scatter over y, then an
 // all-gather over x.
 #pragma once

@@ -20,8 +20,8 @@ struct FoundAnnotation {
   bool is_uneven = false;  // Devices hold parts of unequal size, which JAX takes for values inside alone.
 };
 
-// Names what was suggested, and the results that are the new values of arguments, which are returned as these are taken. `tensor_names`:
-// by tensor, empty for those without (tensor_names.h). Results inside tuples inside the result have no name.
+// Names what was suggested, and the results that are the new values of arguments, which are returned as these are taken.
+// `tensor_names`: by tensor, empty for those without (tensor_names.h). Results inside tuples inside the result have no name.
 std::vector<FoundAnnotation> NameAnnotations(const PreparedProgram& program, const ProgramNames& names,
                                              const std::vector<std::string>& tensor_names,
                                              const FewAnnotations& few, const ProgramState& state);

@@ -185,8 +185,8 @@ class ProblemBuilder {
     return absl::OkStatus();
   }
 
-  // Ways to cut an op with little padding, with the units that cut one factor in their order. Among those that take and make the same, the
-  // cheapest.
+  // Ways to cut an op with little padding, with the units that cut one factor in their order. Among those that take and make
+  // the same, the cheapest.
   std::vector<const OpChoice*> ChoicesOf(const FlowOp& op) {
     std::map<std::pair<std::vector<int>, std::vector<int>>, const OpChoice*> best;
     for (const OpChoice* choice : memo_.Choices(op, space_.units)) {
@@ -323,8 +323,8 @@ class ProblemBuilder {
     }
   }
 
-  // Nodes hold memory from the first to the last time at which any of their tensors lives. Of tensors of one kind, as many count as
-  // live at a time.
+  // Nodes hold memory from the first to the last time at which any of their tensors lives. Of tensors of one kind, as many
+  // count as live at a time.
   void AddLives() {
     std::map<int, std::vector<int>> tensors;  // By node.
     for (int t = 0; t < graph_.num_tensors(); ++t) {

@@ -12,9 +12,9 @@ namespace toroid {
 // Pairs of an argument and an output, tensors of the flow graph.
 using ProgramState = std::vector<std::pair<int, int>>;
 
-// The longest run of outputs that are as the arguments are, in their order. It begins within the first few outputs, for a step may
-// return a loss before its state, and at any argument, for a step may take weights before its cache; behind the first argument only a
-// run of several counts, since one array may be like a result by chance. Of equal runs the first.
+// The longest run of outputs that are as the arguments are, in their order. It begins within the first few outputs, for a step
+// may return a loss before its state, and at any argument, for a step may take weights before its cache; behind the first
+// argument only a run of several counts, since one array may be like a result by chance. Of equal runs the first.
 ProgramState LongestStateRun(const PreparedProgram& program,
                              absl::FunctionRef<bool(int argument, int output)> is_same);
 

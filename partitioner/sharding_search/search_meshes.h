@@ -10,7 +10,8 @@
 
 namespace toroid {
 
-// Meshes of one axis x and of two axes x, y, whose sizes are divisors of the number of devices. Example: 8: {8}, {2, 4}, {4, 2}.
+// Meshes of one axis x and of two axes x, y, whose sizes are divisors of the number of devices. Example: 8: {8}, {2, 4}, {4,
+// 2}.
 std::vector<std::vector<AxisSize>> MeshesOf(int64_t num_devices);
 
 struct MeshFound {
@@ -18,8 +19,8 @@ struct MeshFound {
   FoundShardings found;
 };
 
-// Searches the meshes in the order of what their best choice costs by prices, and ends with the first one whose bound is above the best
-// measured time; `most` are written at most. The module has neither meshes nor shardings.
+// Searches the meshes in the order of what their best choice costs by prices, and ends with the first one whose bound is above
+// the best measured time; `most` are written at most. The module has neither meshes nor shardings.
 absl::StatusOr<MeshFound> FindMeshAndShardings(const Module& module, int64_t num_devices, int most,
                                                const ShardingSearchOptions& options);
 

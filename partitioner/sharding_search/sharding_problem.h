@@ -5,11 +5,12 @@
 //                      users, which are then resharded once for all of them
 //   edge               the cost of resharding a value from the sharding in which it is made to the one in which it is taken
 //
-// Costs are picoseconds on one device in a whole run, usages bytes on one device. Everything is read from sharding rules and prices that
-// the partitioner has anyway: no op has code for this search. Ops of one kind (repeated_ops.h) are one node.
+// Costs are picoseconds on one device in a whole run, usages bytes on one device. Everything is read from sharding rules and
+// prices that the partitioner has anyway: no op has code for this search. Ops of one kind (repeated_ops.h) are one node.
 //
-// Example: x f32[8,4] times w f32[4,16] over 2 devices: x and w are nodes of three strategies (rows, columns, whole), the product one of
-// four (m, n, k, nothing). An edge charges w cut by rows and a product cut along n with an all-to-all of 128 bytes.
+// Example: x f32[8,4] times w f32[4,16] over 2 devices: x and w are nodes of three strategies (rows, columns, whole), the
+// product one of four (m, n, k, nothing). An edge charges w cut by rows and a product cut along n with an all-to-all of 128
+// bytes.
 // BUILD: srcs += "problem_builder.cc"
 #pragma once
 
@@ -39,8 +40,8 @@ struct SearchSpace {
 
 class ShardingProblem {
  public:
-  // `base`: a plan of the program; where nothing can be chosen, as in manual regions, its shardings are kept. `memo` must outlive
-  // this object. Errors: kResourceExhausted for a program of more than kMostCosts costs.
+  // `base`: a plan of the program; where nothing can be chosen, as in manual regions, its shardings are kept. `memo` must
+  // outlive this object. Errors: kResourceExhausted for a program of more than kMostCosts costs.
   static absl::StatusOr<ShardingProblem> Make(const Plan& base, const SearchSpace& space, PlanMemo* memo);
 
   const ChoiceProblem& problem() const { return problem_; }

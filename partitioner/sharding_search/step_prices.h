@@ -1,8 +1,8 @@
 // What ops and collectives of a program take, in picoseconds on one device: the prices of a search.
 //
-// An op that writes its result takes the time of its products, or of reading its operands and writing its results if that is longer
-// (roofline). One that is fused into its consumer takes next to nothing: the consumer reads what it is made of. Collectives take what
-// the cost model says, and its fixed time each.
+// An op that writes its result takes the time of its products, or of reading its operands and writing its results if that is
+// longer (roofline). One that is fused into its consumer takes next to nothing: the consumer reads what it is made of.
+// Collectives take what the cost model says, and its fixed time each.
 #pragma once
 
 #include <vector>

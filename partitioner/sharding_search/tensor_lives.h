@@ -1,9 +1,9 @@
 // When each tensor of a program holds memory, before it is known how the program is cut.
 //
-// The program is taken as a compiler would fuse and order it (hlo/analysis/peak_memory.h), whole arrays standing for their parts. Steps
-// are numbered in the order in which they run: those of a loop's body lie between the steps before the loop and those behind it. A
-// tensor lives from the step that makes it to the last one that reads it; arguments and results live to the end. What takes the place
-// of another array, as the state of a loop that of its first value, begins where that one ends.
+// The program is taken as a compiler would fuse and order it (hlo/analysis/peak_memory.h), whole arrays standing for their
+// parts. Steps are numbered in the order in which they run: those of a loop's body lie between the steps before the loop and
+// those behind it. A tensor lives from the step that makes it to the last one that reads it; arguments and results live to the
+// end. What takes the place of another array, as the state of a loop that of its first value, begins where that one ends.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace toroid {
 
 struct TensorLife {
   int64_t begin = 0, end = 0;  // [begin, end), in numbers of steps.
-  // False for a value that is made where it is read, is another name of an array, lies in the host's memory, or belongs to the caller of
-  // its computation.
+  // False for a value that is made where it is read, is another name of an array, lies in the host's memory, or belongs to the
+  // caller of its computation.
   bool is_written = false;
 };
 

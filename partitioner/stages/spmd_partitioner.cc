@@ -70,7 +70,8 @@ absl::StatusOr<std::pair<Candidate, Partitioned>> EmitBest(const Candidate& firs
   const int64_t most_peak = static_cast<int64_t>(kMaxPeakGrowth * static_cast<double>(peak) + kIgnoredBytes);
   std::pair<Candidate, Partitioned> best(first, std::move(by_first));
   // If the best few need too much memory, another one is looked for by halving: of candidates that were made one from the other
-  // the later ones need more. Predictions of a machine may not agree with the order of candidates: there the best few are compared.
+  // the later ones need more. Predictions of a machine may not agree with the order of candidates: there the best few are
+  // compared.
   size_t next = 0, end = candidates.size();
   for (size_t n = 0; n < (options.step_seconds ? kBestFew : kMostWritten) && next < end; ++n) {
     const size_t i = n < kBestFew ? next : next + (end - next) / 2;

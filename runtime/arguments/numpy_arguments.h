@@ -26,8 +26,8 @@ absl::StatusOr<std::vector<Literal>> NumpyArguments(absl::string_view bytes, con
                                                     absl::Span<const Shape> shapes = {},
                                                     int64_t max_bytes = INT64_MAX);
 
-// The arrays of a .npz or .npy file as a result of this shape, in its order (arr_0, arr_1, ...). An array may be smaller than its
-// place, as the result of a partitioned module has padding where it is cut unevenly.
+// The arrays of a .npz or .npy file as a result of this shape, in its order (arr_0, arr_1, ...). An array may be smaller than
+// its place, as the result of a partitioned module has padding where it is cut unevenly.
 // Errors: as NumpyArguments.
 absl::StatusOr<Literal> NumpyExpected(absl::string_view bytes, const Shape& result, int64_t max_bytes);
 

@@ -26,8 +26,8 @@ struct RunProfile {
   int threads = 1;
 };
 
-// What this machine reaches with some threads: bytes per second of a copy of large arrays, read and written, and flops per second
-// of products of f32 matrices.
+// What this machine reaches with some threads: bytes per second of a copy of large arrays, read and written, and flops per
+// second of products of f32 matrices.
 struct MachineRates {
   double bytes = 0, flops = 0;
 };

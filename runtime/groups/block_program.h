@@ -66,8 +66,8 @@ struct BlockChain {
   std::vector<int> inputs, outputs;  // Registers, in the order of the chain's.
   Chain chain;
 
-  // The code for the case that these inputs are one value each, bit i for input i. Made at first use, by any thread; null if none can
-  // be made, or if there were too many cases.
+  // The code for the case that these inputs are one value each, bit i for input i. Made at first use, by any thread; null if
+  // none can be made, or if there were too many cases.
   const ChainCode* CodeFor(uint64_t repeats) const;
 
  private:

@@ -1,7 +1,7 @@
 // The loops of an elementwise instruction: what a group runs over each block.
 //
-// Narrow floats (block_convert.h) are held as f32 values that the narrow type can state: an op computes in f32 and its result is
-// rounded to the narrow type. To add an elementwise op, add its row to hlo/opcode.inc and its loop to ../loops.
+// Narrow floats (block_convert.h) are held as f32 values that the narrow type can state: an op computes in f32 and its result
+// is rounded to the narrow type. To add an elementwise op, add its row to hlo/opcode.inc and its loop to ../loops.
 #pragma once
 
 #include "hlo/ir/instruction.h"
@@ -22,7 +22,8 @@ struct ElementOp {
     kClamp,   // then(binary(operand 1, operand 0), operand 2)
   };
   Kind kind = Kind::kNone;
-  // The result is a narrow float that the loops do not round to. False for ops that give one of their operands, or exact results.
+  // The result is a narrow float that the loops do not round to. False for ops that give one of their operands, or exact
+  // results.
   bool rounds = false;
   // The loops read, or write, a narrow float in its own format.
   bool narrow_operands = false,

@@ -1,8 +1,8 @@
 // An order of units, each before those that use it, kept while units grow.
 //
-// A unit is a step, or a group of steps that run as one. A unit that takes a further step may come to depend on units that stood
-// behind it; they are moved before it, unless they depend on it themselves. Source: Pearce and Kelly, "A dynamic topological sort
-// algorithm for directed acyclic graphs", 2006: only units whose places lie between the two are looked at.
+// A unit is a step, or a group of steps that run as one. A unit that takes a further step may come to depend on units that
+// stood behind it; they are moved before it, unless they depend on it themselves. Source: Pearce and Kelly, "A dynamic
+// topological sort algorithm for directed acyclic graphs", 2006: only units whose places lie between the two are looked at.
 #pragma once
 
 #include <cstdint>

@@ -36,8 +36,8 @@ struct View {
 };
 
 // The view of the op's result through a view of its operand (for iota: of the numbers from 0). nullopt if the op is none of
-// broadcast, reshape, slice, reverse, transpose and iota, if the operand's view cannot be cut by its dimensions, or for an empty
-// array.
+// broadcast, reshape, slice, reverse, transpose and iota, if the operand's view cannot be cut by its dimensions, or for an
+// empty array.
 std::optional<View> ViewThrough(const Instruction& op, const View& operand);
 
 // Reading the view block by block costs less than writing the array out and reading it again: neighbours are read in lines.

@@ -15,8 +15,8 @@ template <typename T>
 inline constexpr bool kIsNarrow =
     IsSmallFloat<T>::value || std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
 
-// The 16 bits of bf16 nearest to a float, ties to even, NaN to the quiet NaN of its sign; as static_cast<bfloat16> gives them, but
-// without branches.
+// The 16 bits of bf16 nearest to a float, ties to even, NaN to the quiet NaN of its sign; as static_cast<bfloat16> gives them,
+// but without branches.
 inline uint32_t NearestBf16(uint32_t bits) {
   const uint32_t nearest = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16;
   const uint32_t quiet = ((bits >> 16) & 0x8000) | 0x7FC0;

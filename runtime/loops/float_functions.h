@@ -1,5 +1,5 @@
-// Functions of single floats without branches, so that loops of them are vectorized. Those that are templates also make machine code
-// (../native/vector_values.h), with the same bits.
+// Functions of single floats without branches, so that loops of them are vectorized. Those that are templates also make machine
+// code (../native/vector_values.h), with the same bits.
 #pragma once
 
 #include <bit>

@@ -1,7 +1,8 @@
 // Shared by the matrix products: the machine's vectors, the order of summation, and the targets of sums.
 //
-// Equal rows give equal bits only if all kernels round alike: the kernels' files are compiled with -ffp-contract=fast and for no
-// processor in particular, so that g++ fuses the multiplications and additions of sums in all of them, or, below x86-64-v3, in none.
+// Equal rows give equal bits only if all kernels round alike: the kernels' files are compiled with -ffp-contract=fast and for
+// no processor in particular, so that g++ fuses the multiplications and additions of sums in all of them, or, below x86-64-v3,
+// in none.
 #pragma once
 
 #include <cstdint>

@@ -34,8 +34,8 @@ T RemainderWord(T a, T b) {
   return Ops::Subtract(a, Ops::Multiply(QuotientByOneOrMore(a, b), b));
 }
 
-// By one divisor for all: products with its inverse. Rounded away from zero, the inverse errs by less than 2^-51 of itself, which
-// takes no quotient to the next integer, and exact quotients not below themselves.
+// By one divisor for all: products with its inverse. Rounded away from zero, the inverse errs by less than 2^-51 of itself,
+// which takes no quotient to the next integer, and exact quotients not below themselves.
 template <typename T, bool kRest>
 void DivisionsByOne(const T* a, T b, T* out, int64_t n) {
   const double inverse = std::nextafter(1.0 / static_cast<double>(b), b < T{0} ? -1.0 : 1.0);

@@ -8,9 +8,9 @@
 //   void LerpLoop(const float* a, const float* b, float t, float* out, int64_t n) { .. }
 //   }
 //
-// LerpLoop(a, b, 0.5f, out, n) runs the loop of the current level. The file is compiled for every level, with TOROID_LEVEL as v2, v3
-// or v4; there a name stands for the function of the same level. Inline functions and templates of other headers that it uses, those
-// of the standard library too, become functions of its object alone (cc_library_per_level in tools/cc/cc.bzl).
+// LerpLoop(a, b, 0.5f, out, n) runs the loop of the current level. The file is compiled for every level, with TOROID_LEVEL as
+// v2, v3 or v4; there a name stands for the function of the same level. Inline functions and templates of other headers that it
+// uses, those of the standard library too, become functions of its object alone (cc_library_per_level in tools/cc/cc.bzl).
 #pragma once
 
 #include <iterator>

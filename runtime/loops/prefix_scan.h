@@ -5,8 +5,9 @@
 // that are narrower than 64 elements: 16 times as many rows as make 64 elements, a power of two), 64 blocks are one chunk, and
 //   out[k] = op(folds of the chunks before, op(folds of the blocks before in the chunk, fold inside the block)).
 // Folds of blocks and chunks run one after the other. Inside the block of a narrow line, the last 64 elements are folded as a
-// tree, and these folds one after the other. So a sum of n numbers has an error of at most n/2^12 + 140 roundings of its partial
-// sums (n/2^16 + 90 if rows are single elements), against n of a sum in order. Narrow floats are folded in float and rounded once.
+// tree, and these folds one after the other. So a sum of n numbers has an error of at most n/2^12 + 140 roundings of its
+// partial sums (n/2^16 + 90 if rows are single elements), against n of a sum in order. Narrow floats are folded in float and
+// rounded once.
 #pragma once
 
 #include <cstdint>

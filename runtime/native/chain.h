@@ -1,7 +1,7 @@
 // A chain: elementwise ops that run as one loop of machine code, with the values between them in registers.
 //
-// Values are numbered: inputs first, then the results of ops, in order. Types: F32, S32, U32, PRED, and BF16, F16, S8, U8, S16 and
-// U16, which are read, written and converted only.
+// Values are numbered: inputs first, then the results of ops, in order. Types: F32, S32, U32, PRED, and BF16, F16, S8, U8, S16
+// and U16, which are read, written and converted only.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ inline bool IsHalf(PrimitiveType type) { return type == xla::BF16 || type == xla
 
 enum class ChainDirection : uint8_t { kEq, kNe, kGe, kGt, kLe, kLt };
 
-// kConvert also between a narrow float and F32; kReducePrecision rounds F32 to what the narrow type `to` can state, and its result
-// is F32 like its operand. kSelect: operands as HLO's.
+// kConvert also between a narrow float and F32; kReducePrecision rounds F32 to what the narrow type `to` can state, and its
+// result is F32 like its operand. kSelect: operands as HLO's.
 struct ChainOp {
   Opcode opcode = Opcode::kUnknown;
   PrimitiveType from = xla::F32;                   // Of the operands; of kSelect, of the second and third.

@@ -7,8 +7,8 @@
 
 namespace toroid {
 
-// In a lane: F32, S32 and U32 as they are; smaller integers extended to 32 bits; BF16 and F16 their 16 bits, above them zeros; PRED
-// all bits or none.
+// In a lane: F32, S32 and U32 as they are; smaller integers extended to 32 bits; BF16 and F16 their 16 bits, above them zeros;
+// PRED all bits or none.
 Lanes AppendOp(const ChainOp& op, absl::Span<const Lanes> operands);
 
 // Eight elements of memory for each register, the first ones at `at`; or (Repeated) one element for all lanes.

@@ -2,8 +2,8 @@
 //
 //   Floats y = x * x + 1.0f;   // Appends a multiplication and an addition.
 //
-// A function template over `float` (../loops/float_functions.h) appends, given Floats, what computes it. A number that stands alone
-// is a constant until an op reads it. AVX2.
+// A function template over `float` (../loops/float_functions.h) appends, given Floats, what computes it. A number that stands
+// alone is a constant until an op reads it. AVX2.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,8 @@
 namespace toroid {
 
 // Registers of machine code with elements that follow one another, or the same constant for all. What computes two registers is
-// appended for one and the other in turn: a long chain of ops leaves the processor nothing else to do while it waits for a result.
+// appended for one and the other in turn: a long chain of ops leaves the processor nothing else to do while it waits for a
+// result.
 struct Lanes {
   static constexpr int kMostRegisters = 2;
 

@@ -1,4 +1,5 @@
-// The first screen of --explain names an annotation that is bad, with its line or its path, and a change that removes what it sends.
+// The first screen of --explain names an annotation that is bad, with its line or its path, and a change that removes what it
+// sends.
 // BUILD: size = "medium"
 // BUILD: data = ["//partitioner:hlo-partition", "//tests/corpus:planted"]
 #include <string>

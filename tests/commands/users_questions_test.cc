@@ -84,7 +84,8 @@ TEST(UsersQuestionsTest, WhatDoesALoopWaitForBeforeEachTrip) {
       AllOf(HasSubstr("all-reduce              1 in a loop's condition"), HasSubstr("(solve.py:12)")));
 }
 
-// Kept between the forward and the backward pass: one all-gather for both products, whose it is, and from where to where it is held.
+// Kept between the forward and the backward pass: one all-gather for both products, whose it is, and from where to where it is
+// held.
 TEST(UsersQuestionsTest, AreGatheredWeightsKeptForTheBackwardPass) {
   EXPECT_THAT(
       FirstLines("q11_gathered_weights.hlo", "--explain"),

@@ -1,4 +1,5 @@
-// The page of `hlo-diff --html`: where two programs differ, to look at in a browser. One file; it opens from disk without a network.
+// The page of `hlo-diff --html`: where two programs differ, to look at in a browser. One file; it opens from disk without a
+// network.
 #pragma once
 
 #include <string>

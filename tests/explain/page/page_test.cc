@@ -1,5 +1,6 @@
-// Pages that hlo-partition --html writes, opened and used in headless Chromium by page_check.py: nothing on the console, nothing
-// fetched; sorting, finding, links, keys, the theme, graphs, the mesh and the source work, down to a width of 400 pixels.
+// Pages that hlo-partition --html writes, opened and used in headless Chromium by page_check.py: nothing on the console,
+// nothing fetched; sorting, finding, links, keys, the theme, graphs, the mesh and the source work, down to a width of 400
+// pixels.
 //
 //   bazel test //tests/explain/page:page_test --test_output=all
 // Not part of //...: it needs chromium, chromium-driver and python3-selenium (setup.sh --test), and a minute.

@@ -127,8 +127,8 @@ ENTRY e { x = f32[4] parameter(0) b = f32[4] tanh(x), metadata={op_name="two"} a
   EXPECT_EQ(match.Count().changed, 4);
 }
 
-// A chain of ops of which each reads one value that all others read, too, with a difference at the beginning: neither the users of that
-// value nor the chain may be walked again and again.
+// A chain of ops of which each reads one value that all others read, too, with a difference at the beginning: neither the users
+// of that value nor the chain may be walked again and again.
 TEST(MatchTest, LargeModulesTakeLinearTime) {
   const auto chain = [](absl::string_view first, int n) {
     std::string text = "HloModule m\nENTRY e { x = f32[8] parameter(0) ";

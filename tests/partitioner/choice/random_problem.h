@@ -9,8 +9,8 @@
 
 namespace toroid {
 
-// 1 to `most_nodes` nodes of 1 to 4 strategies, about 1.5 edges a node, some parallel, some of one or three nodes, a third with forbidden
-// combinations or tied strategies; no limit.
+// 1 to `most_nodes` nodes of 1 to 4 strategies, about 1.5 edges a node, some parallel, some of one or three nodes, a third with
+// forbidden combinations or tied strategies; no limit.
 inline ChoiceProblem RandomProblem(RandomNumbers& random, int most_nodes) {
   ChoiceProblem problem;
   const int size = 1 + random.Below(most_nodes);

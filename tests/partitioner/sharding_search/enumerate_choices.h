@@ -15,8 +15,8 @@ struct BestChoice {
   int64_t tried = 0;            // Partial choices.
 };
 
-// Tries strategies node by node and leaves a partial choice only if its cost, with the least of everything that is not chosen yet, is
-// no less than the best so far, or if its memory, with the least usage of all others, exceeds the limit.
+// Tries strategies node by node and leaves a partial choice only if its cost, with the least of everything that is not chosen
+// yet, is no less than the best so far, or if its memory, with the least usage of all others, exceeds the limit.
 BestChoice EnumerateChoices(const ChoiceProblem& problem, int64_t most_tried);
 
 // The same, for the least peak of any allowed choice instead of the least cost.

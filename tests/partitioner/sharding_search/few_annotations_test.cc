@@ -97,8 +97,8 @@ TEST(FewAnnotationsTest, AWholePlanNeedsNone) {
   EXPECT_TRUE(few->annotations.empty());
 }
 
-// The rows of an activation that is made anew for the backward pass are lost between two barriers at once: to annotate one of both values
-// alone saves nothing.
+// The rows of an activation that is made anew for the backward pass are lost between two barriers at once: to annotate one of
+// both values alone saves nothing.
 TEST(FewAnnotationsTest, WhereNoneHelpsAloneSeveralDo) {
   Reduced reduced(R"(
 HloModule two_values

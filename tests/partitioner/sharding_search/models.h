@@ -9,8 +9,8 @@
 
 namespace toroid {
 
-// `layers` equal layers of attention's products without the softmax: of x f32[rows, width], the query and the key are products with
-// weights wq, wk, the value that of their sum, and the output adds its product with wo to x.
+// `layers` equal layers of attention's products without the softmax: of x f32[rows, width], the query and the key are products
+// with weights wq, wk, the value that of their sum, and the output adds its product with wo to x.
 inline std::string Layers(int layers, int64_t rows, int64_t width) {
   const std::string x = absl::StrCat("f32[", rows, ",", width, "]"),
                     w = absl::StrCat("f32[", width, ",", width, "]");
@@ -34,8 +34,8 @@ inline std::string Layers(int layers, int64_t rows, int64_t width) {
   return text + "}";
 }
 
-// One step of training h = relu(x w1), y = h w2 with the loss y^2 / 2: x f32[batch, in], w1 f32[in, hidden], w2 f32[hidden, in]. Returns the
-// new weights and, with `momentum`, their momenta m1 and m2, in the order of the arguments w1, w2, m1, m2, x.
+// One step of training h = relu(x w1), y = h w2 with the loss y^2 / 2: x f32[batch, in], w1 f32[in, hidden], w2 f32[hidden,
+// in]. Returns the new weights and, with `momentum`, their momenta m1 and m2, in the order of the arguments w1, w2, m1, m2, x.
 inline std::string MlpStep(int64_t batch, int64_t in, int64_t hidden, bool momentum = false) {
   const std::string x = absl::StrCat("f32[", batch, ",", in, "]"),
                     h = absl::StrCat("f32[", batch, ",", hidden, "]"),

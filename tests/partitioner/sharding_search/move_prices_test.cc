@@ -72,7 +72,8 @@ TEST(MovePricesTest, OnOneUnitThePriceIsThePlanners) {
 TEST(MovePricesTest, OnTwoUnitsFewMovesDifferAndNoneByMuch) {
   const Compared compared = CompareWithPlanner("x=2,y=4");
   EXPECT_GE(compared.pairs, 100);
-  // Whole units move in one order: the planner splits axes of several primes, and may not gather a major unit below a minor one.
+  // Whole units move in one order: the planner splits axes of several primes, and may not gather a major unit below a minor
+  // one.
   EXPECT_LE(compared.cheaper + compared.dearer, compared.pairs / 3);
   EXPECT_LE(compared.most, 4.001);
 }

@@ -134,8 +134,8 @@ TEST_F(PerLevelTest, Copies) {
   }
 }
 
-// Rows of float products of random numbers. Integers: all levels. Floats: those that fuse the multiplication and the addition of a
-// term; v2 is within the roundings of the terms.
+// Rows of float products of random numbers. Integers: all levels. Floats: those that fuse the multiplication and the addition
+// of a term; v2 is within the roundings of the terms.
 TEST_F(PerLevelTest, Products) {
   for (const PrimitiveType type : {xla::U32, xla::U64, xla::PRED, xla::F32, xla::F64, xla::C64, xla::C128}) {
     for (int round = 0; round < 150; ++round) {

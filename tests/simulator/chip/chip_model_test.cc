@@ -492,8 +492,8 @@ constexpr char kKernelGradient[] = R"(ENTRY main {
     g = bf16[8,64,64,64] parameter(1)
     ROOT y = f32[4,4,128,64] convolution(x, g), window={size=64x64 pad=2_2x2_2 lhs_dilate=2x2}, dim_labels=f01b_i01o->01bf })";
 
-// The gradient of a transposed convolution's kernel, as it is written: a large array slides. Each of its 64 x 64 positions passes 4 x 4
-// places of 128 features through two units, a quarter of them no zeros; there is no window for each row.
+// The gradient of a transposed convolution's kernel, as it is written: a large array slides. Each of its 64 x 64 positions
+// passes 4 x 4 places of 128 features through two units, a quarter of them no zeros; there is no window for each row.
 TEST(ChipModelTest, WhatSlidesIsCutByPositions) {
   ASSERT_OK_AND_ASSIGN(const auto module, ParseModule(kKernelGradient));
   ChipModel model(TpuV3Core());

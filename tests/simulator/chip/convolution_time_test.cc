@@ -297,12 +297,14 @@ TEST(ConvolutionTimeTest, ArgumentsThatResultsOfFewImagesMeetAreCopied) {
   };
   EXPECT_THAT(time(0), IsWithin(kFivePercent, 180.6));
   EXPECT_THAT(time(1), IsWithin(kTwentyPercent, 212.3));
-  // An exception: the compiler copies what the convolution makes and adds arguments as they lie, the model copies each of them (393.7 us).
+  // An exception: the compiler copies what the convolution makes and adds arguments as they lie, the model copies each of them
+  // (393.7 us).
   EXPECT_THAT(time(3), IsWithin(0.70, 232.2));
 }
 
 TEST(ConvolutionTimeTest, OneImageOfATransposedConvolutionIsCut) {
-  // The compiler's, without copies of parts, another 149 us that the model leaves out. Each place by itself would take 2,305 us.
+  // The compiler's, without copies of parts, another 149 us that the model leaves out. Each place by itself would take 2,305
+  // us.
   EXPECT_THAT(TimeOf(Windowed("bf16[1,32,32,256]", "bf16[4,4,256,128]", "bf16[1,128,128,128]",
                               "size=4x4 pad=3_3x3_3 lhs_dilate=4x4")),
               IsWithin(kTwentyPercent, 359.1));

@@ -102,7 +102,8 @@ TEST_P(SetTest, ErrorsAreWithinBounds) {
   EXPECT_LE(beyond, bounds.beyond);
 }
 
-// Exceptions to the 90th percentile, which is 31 % of `outside` and 21 % of three sets: so many of their programs are as those above.
+// Exceptions to the 90th percentile, which is 31 % of `outside` and 21 % of three sets: so many of their programs are as those
+// above.
 INSTANTIATE_TEST_SUITE_P(OneCore, SetTest,
                          ::testing::Values(SetBounds{"held_out", 33, kTwoPercent, kFivePercent, 0},        //
                                            SetBounds{"unseen", 36, kTwoPercent, kTenPercent, 0},           //

@@ -14,8 +14,8 @@ struct Case {
   double compiler_cycles;
 };
 
-// Cycles of Google's compiler, of copies and transposes in layers of models: lanes and rows change places, rows become lanes, lanes
-// become rows, neither; windows of whole arrays, of a part of the lanes of one side and of both.
+// Cycles of Google's compiler, of copies and transposes in layers of models: lanes and rows change places, rows become lanes,
+// lanes become rows, neither; windows of whole arrays, of a part of the lanes of one side and of both.
 const Case kCases[] = {
     {{1024, 1024}, {0, 1}, {1, 0}, 22400},
     {{512, 512}, {0, 1}, {1, 0}, 5140},

@@ -103,7 +103,8 @@ TEST(LowerTest, SumsThatFindNoRoomBesideAProductDoNotWaitForThemselves) {
   ExpectSameValues(CostVolume(12, 10, 8, 5));
 }
 
-// Sums of all before each element, or behind it: with one result more of which one is left out, as TensorFlow has them, and without.
+// Sums of all before each element, or behind it: with one result more of which one is left out, as TensorFlow has them, and
+// without.
 TEST(LowerTest, ExclusiveCumulativeSumsKeepValuesAndAreTrees) {
   const auto sliced = [](int n, bool forward) {
     return absl::StrCat(" x = f32[", n, ",3] parameter(0) zero = f32[] constant(0) w = f32[", n + 1,

@@ -177,8 +177,8 @@ TEST(MachineCostModelTest, ASmallArrayIsGatheredAtOnceRatherThanPassedRound) {
 TEST(MachineCostModelTest, ASmallProductIsNotRepeatedWhereRowsAndColumnsAreExchanged) {
   const Machine machine = Slice("tpu-v3-16");
   const auto model = ModelOf(machine);
-  // An exception: x gathered at once, and a product on all of it, take 23.8 us. The step exchanges rows and columns before and behind the
-  // product (48.3 us), since the way behind it is not weighed with the one before.
+  // An exception: x gathered at once, and a product on all of it, take 23.8 us. The step exchanges rows and columns before and
+  // behind the product (48.3 us), since the way behind it is not weighed with the one before.
   const Outcome by_time = SmallProduct("{replicated}", *model, machine);
   EXPECT_EQ(by_time.collectives, 2);
   EXPECT_THAT(by_time.step_seconds, IsWithin(1.05, 23.8e-6));

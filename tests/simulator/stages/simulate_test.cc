@@ -266,7 +266,8 @@ ENTRY main {
   }
 }
 
-// The copies of an array that lies in the host's memory take time where the machine says how long, and are refused where it does not.
+// The copies of an array that lies in the host's memory take time where the machine says how long, and are refused where it
+// does not.
 TEST(SimulateTest, CopiesFromTheHostNeedItsRate) {
   constexpr char kOffloaded[] = R"(
 ENTRY main {

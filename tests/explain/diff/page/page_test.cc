@@ -1,5 +1,5 @@
-// Pages that hlo-diff --html writes, opened and used in headless Chromium by page_check.py: nothing on the console, nothing fetched;
-// choosing, sorting, finding, opening, links, keys and the theme work, down to a width of 400 pixels.
+// Pages that hlo-diff --html writes, opened and used in headless Chromium by page_check.py: nothing on the console, nothing
+// fetched; choosing, sorting, finding, opening, links, keys and the theme work, down to a width of 400 pixels.
 //
 //   bazel test //tests/explain/diff/page:page_test --test_output=all
 // Not part of //...: it needs chromium, chromium-driver and python3-selenium (setup.sh --test), and a minute.

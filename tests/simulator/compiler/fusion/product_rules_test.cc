@@ -60,8 +60,8 @@ TEST(ProductRulesTest, WhatIsAnOperandAndMetByTheResultIsReadTwice) {
   EXPECT_THAT(Microseconds(nested), IsWithin(kTwoPercent, 253.1));
 }
 
-// Scores of features and what they weigh, with one product inside of the other, whose rows come batch by batch; and a narrow result that
-// lies with rows along lanes.
+// Scores of features and what they weigh, with one product inside of the other, whose rows come batch by batch; and a narrow
+// result that lies with rows along lanes.
 TEST(ProductRulesTest, RowsOfAnInnerProductMayComeBatchByBatch) {
   const auto scores = [](int batch, int rows, int features) {
     const std::string x = absl::StrCat("f32[", batch, ",", rows, ",64]"),

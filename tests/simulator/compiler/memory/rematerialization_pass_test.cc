@@ -200,7 +200,8 @@ TEST(RematerializationPassTest, TrainingStepsComputeWhatTheyDid) {
   EXPECT_GT(last, 50);
 }
 
-// Forward through b1 .. b3, backward through their gradients; updates of weights at once, and all wait for the last in depth-first order.
+// Forward through b1 .. b3, backward through their gradients; updates of weights at once, and all wait for the last in
+// depth-first order.
 TEST(RematerializationPassTest, OrdersWithMoreAliveAreNotTaken) {
   std::string text = "HloModule chain ENTRY main { x0 = f32[1024,1024] parameter(0)\n";
   const int n = 8;

@@ -156,7 +156,8 @@ TEST(FlatScatterTest, FewUpdatesAndWindowsStay) {
 }
 
 TEST(FlatScatterTest, FewUpdatesAlongLanesArePaddedOnTheirWay) {
-  // 4 MiB of updates as an argument; a copy of 128 MiB, of which a vector is made. The compiler for TPU v3 states 142,606,336 bytes.
+  // 4 MiB of updates as an argument; a copy of 128 MiB, of which a vector is made. The compiler for TPU v3 states 142,606,336
+  // bytes.
   const std::unique_ptr<Module> lowered = Lowered(*Parsed(R"( x = f32[262144] parameter(0)
     i = s32[262144,4] parameter(1)
     u = f32[262144,4] parameter(2)

@@ -1,5 +1,5 @@
-// Reshapes that are undone behind what is made elementwise: values stay, and weights scaled in blocks pass as they lie. Microseconds are those
-// that Google's compiler for TPU v3 estimates.
+// Reshapes that are undone behind what is made elementwise: values stay, and weights scaled in blocks pass as they lie.
+// Microseconds are those that Google's compiler for TPU v3 estimates.
 #include "simulator/compiler/rewrites/reshape_cancellation.h"
 
 #include <string>
@@ -15,8 +15,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// w[rows, columns] in blocks of `block` rows, each with a scale for each column, put together again as s. Weights of a byte and bf16
-// otherwise, or f32.
+// w[rows, columns] in blocks of `block` rows, each with a scale for each column, put together again as s. Weights of a byte and
+// bf16 otherwise, or f32.
 std::string Scaled(int rows, int columns, int block, bool bytes) {
   const int blocks = rows / block;
   const std::string sizes = absl::StrCat("[", blocks, ",", block, ",", columns, "]"),
