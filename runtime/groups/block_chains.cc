@@ -180,7 +180,7 @@ const ChainCode* BlockChain::CodeFor(uint64_t repeats) const {
     const ChainCode* code = made.code.load(std::memory_order_acquire);
     if (code != nullptr && made.repeats == repeats) return code;
   }
-  const absl::MutexLock lock(&mutex_);
+  const std::lock_guard<std::mutex> lock(mutex_);
   for (Made& made : made_) {
     if (made.code.load(std::memory_order_relaxed) == nullptr) {
       made.repeats = repeats;

@@ -8,9 +8,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
-#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "runtime/groups/group.h"
 #include "runtime/loops/convert_loops.h"
@@ -76,7 +76,7 @@ struct BlockChain {
     std::atomic<const ChainCode*> code = nullptr;
     std::unique_ptr<const ChainCode> owner;
   };
-  mutable absl::Mutex mutex_;
+  mutable std::mutex mutex_;
   mutable std::array<Made, 4> made_;
 };
 
