@@ -1,4 +1,4 @@
-// BUILD: size = "small"
+// BUILD: size = "medium"
 // Random programs of elementwise ops, views and reductions: groups give the bits that instructions alone give, on one device
 // and on three, for values that are equal on all devices and values that are not, with one thread and with two.
 #include <algorithm>
