@@ -1,6 +1,7 @@
 #include "runtime/groups/form_groups.h"
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -279,8 +280,7 @@ class Former {
   // A reduction alone joins a group that reads its operand as well: the array is read once. Else a sum over lines stays a
   // group, which makes it on all threads; others have a kernel of their own, for more kinds of dimensions.
   void PlaceLoneReductions() {
-    absl::flat_hash_map<int, absl::InlinedVector<int, 2>>
-        readers;  // Groups, by slot of a lone reduction's operand.
+    absl::flat_hash_map<int, std::deque<int>> readers;  // Groups, by slot of a lone reduction's operand.
     std::vector<int> lone;
     for (int g = 0; g < static_cast<int>(members_.size()); ++g) {
       if (!IsLoneReduction(members_[g])) continue;
@@ -299,13 +299,25 @@ class Former {
       if (!IsLoneReduction(members_[g])) continue;  // Others have joined it.
       const int s = members_[g].steps[0];
       bool joined = false;
-      for (const int slot : SlotsReadBy(g)) {
-        for (const int reader : readers[slot]) joined = joined || JoinsReader(s, g, reader);
-      }
+      for (const int slot : SlotsReadBy(g)) joined = joined || JoinsOneOf(readers[slot], s, g);
       if (joined || CandidateOf(plan_.steps[s]).kind == Candidate::Kind::kLines) continue;
       group_of_[s] = -1;
       members_[g] = {};
     }
+  }
+
+  // Whether the reduction became a member of one of the first few readers; those that can take no more are taken off the list,
+  // so that each is looked at a few times at most.
+  bool JoinsOneOf(std::deque<int>& readers, int s, int alone) {
+    constexpr size_t kMostTries = 8;
+    while (!readers.empty() &&
+           (members_[readers.front()].steps.empty() || !HasRoom(readers.front(), plan_.steps[s]))) {
+      readers.pop_front();
+    }
+    for (size_t i = 0; i < std::min(readers.size(), kMostTries); ++i) {
+      if (JoinsReader(s, alone, readers[i])) return true;
+    }
+    return false;
   }
 
   // The reduction, alone in its group, becomes a member of one that reads the same array. False if it cannot.
